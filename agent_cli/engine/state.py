@@ -1,0 +1,153 @@
+"""Where a session stands: a fold of its log, for status bars and printers. Never a second truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agent_cli.context import estimate
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Mode, Say
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.messages import text_of
+from agent_cli.kernel.usage import ModelCard, Usage
+
+
+@dataclass(slots=True)
+class ModelRow:
+    """What one model did in this session. `cost` counts priced requests; `unpriced` says that some were not."""
+
+    model: str
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    unpriced: bool = False
+
+    def add(self, report: ev.UsageReported) -> None:
+        self.steps += 1
+        self.usage += report.usage
+        self.cost += report.cost or 0.0
+        self.unpriced = self.unpriced or report.cost is None
+
+
+@dataclass(slots=True)
+class State:
+    """Up to date with the last recorded entry. Front ends read it and never write it.
+
+    `context_tokens` is the size of the next prompt as far as known; `context_estimated` says whether part of
+    it is estimated. `window` of the model is `card.window` (None: unknown). `turn_started` is epoch seconds.
+    """
+
+    session: str
+    card: ModelCard
+    limits: Limits
+    mode: Mode = "ask"
+    cwd: str = ""
+    title: str = ""
+    seq: int = 0
+    turn: int = 0
+    step: int = 0
+    running: bool = False
+    turn_started: float = 0.0
+    turn_steps: int = 0
+    turn_calls: int = 0
+    turn_row: ModelRow = field(default_factory=lambda: ModelRow(""))
+    total: ModelRow = field(default_factory=lambda: ModelRow(""))
+    models: dict[str, ModelRow] = field(default_factory=lambda: {})
+    calls: int = 0
+    context_tokens: int = 0
+    context_estimated: bool = False
+    pending: dict[str, ev.ApprovalRequested] = field(default_factory=lambda: {})
+    queued: tuple[Say, ...] = ()
+    grants: tuple[str, ...] = ()
+    trips: list[ev.GuardrailTrip] = field(default_factory=lambda: [])
+    answer: str = ""
+    ending: ev.TurnCompleted | ev.TurnError | None = None
+
+    @property
+    def started(self) -> bool:
+        return self.seq > 0
+
+    def feed(self, entry: ev.Entry) -> None:
+        self.seq, self.turn, self.step = entry.seq, entry.turn, entry.step
+        _apply(self, entry)
+
+
+def _apply(state: State, entry: ev.Entry) -> None:
+    match entry.event:
+        case ev.SessionStarted(cwd=cwd, mode=mode):
+            state.cwd, state.mode = cwd, mode
+        case ev.TurnStarted():
+            _begin_turn(state, entry.time)
+        case ev.OperatorMessage(content):
+            state.title = state.title or _title(text_of(content))
+            _estimate(state, estimate.tokens_of_content(content))
+        case ev.StepStarted():
+            state.turn_steps += 1
+        case ev.AssistantMessage(parts=parts):
+            state.answer = text_of(parts)
+        case ev.UsageReported():
+            _spend(state, entry.event)
+        case ev.ToolCallProposed():
+            state.turn_calls += 1
+            state.calls += 1
+        case ev.ApprovalRequested(call_id):
+            state.pending[call_id] = entry.event
+        case ev.ApprovalDecided(call_id, grant=grant):
+            state.pending.pop(call_id, None)
+            state.grants += (grant,) if grant else ()
+        case ev.ToolReturned(output=output):
+            _estimate(state, estimate.tokens_of_result(output))
+        case ev.GuardrailTrip():
+            state.trips.append(entry.event)
+        case ev.CompactionPerformed(tokens_after=after):
+            state.context_tokens, state.context_estimated = after, True
+        case ev.ModeSwitched(mode):
+            state.mode = mode
+        case ev.TurnError() | ev.TurnCompleted():
+            state.running, state.ending = False, entry.event
+            state.pending.clear()
+        case (
+            ev.ToolCallStarted()
+            | ev.GuardrailFinding()
+            | ev.GuardrailReset()
+            | ev.BudgetWarning()
+            | ev.ContextReductionFailed()
+            | ev.ContextReductionDegraded()
+            | ev.CheckpointPerformed()
+            | ev.PlanRecorded()
+            | ev.PlanRevoked()
+            | ev.Retry()
+            | ev.ModelSwitched()
+            | ev.SubtaskStarted()
+            | ev.SubtaskCompleted()
+            | ev.OperatorNote()
+            | ev.SessionEnded()
+        ):
+            pass  # decided: nothing of it is part of where the session stands
+
+
+def _begin_turn(state: State, now: float) -> None:
+    state.running, state.turn_started, state.ending = True, now, None
+    state.turn_steps = state.turn_calls = 0
+    state.turn_row = ModelRow("")
+    state.answer = ""
+
+
+def _spend(state: State, report: ev.UsageReported) -> None:
+    row = state.models.setdefault(report.model, ModelRow(report.model))
+    for counted in (row, state.total, state.turn_row):
+        counted.add(report)
+    if report.usage.prompt:
+        state.context_tokens = report.usage.prompt + report.usage.output
+        state.context_estimated = False
+
+
+def _estimate(state: State, tokens: int) -> None:
+    state.context_tokens += tokens
+    state.context_estimated = True
+
+
+def _title(text: str) -> str:
+    """The first line of the first message, at most 60 characters."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= 60 else line[:59] + "…"

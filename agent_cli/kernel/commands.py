@@ -1,0 +1,50 @@
+"""What a front end may ask of a session."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from agent_cli.kernel.messages import Block
+from agent_cli.kernel.values import Plain
+
+Mode: TypeAlias = Literal["ask", "acceptEdits", "allow", "plan", "yolo"]
+MODES: tuple[Mode, ...] = ("ask", "acceptEdits", "allow", "plan", "yolo")
+
+GrantScope: TypeAlias = Literal["once", "call", "tool", "always"]
+"""once; this exact call for the session; this tool for the session; written to the project's config."""
+
+
+class Say(Plain, frozen=True):
+    """A message of the operator.
+
+    While a turn runs, "steer" is delivered before its next model request, "after" starts the next turn.
+    """
+
+    content: tuple[Block, ...]
+    when: Literal["steer", "after"] = "steer"
+
+
+class Answer(Plain, frozen=True):
+    """Decides one approval. `message` of a denial is told to the model."""
+
+    call_id: str
+    allowed: bool
+    scope: GrantScope = "once"
+    message: str = ""
+
+
+class Interrupt(Plain, frozen=True):
+    """Stops the running turn; without one it does nothing."""
+
+
+class SetMode(Plain, frozen=True):
+    mode: Mode
+
+
+class SetModel(Plain, frozen=True):
+    """`name` as `--model` takes it. An unknown one leaves the session as it is and says so."""
+
+    name: str
+
+
+Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel

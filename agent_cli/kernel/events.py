@@ -1,0 +1,429 @@
+"""What happens in a session: `Recorded` facts, which stand in the log, and `Live` previews, which may be lost.
+
+A fact is written before anybody sees it. Adding one to the union makes the type checker name every place
+that must decide about it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from agent_cli.kernel.commands import GrantScope, Mode
+from agent_cli.kernel.messages import Block, Document, Image, Said, Text, ToolCall
+from agent_cli.kernel.usage import Usage
+from agent_cli.kernel.values import Plain, Value
+
+Outcome: TypeAlias = Literal[
+    "completed",
+    "budget-exhausted",
+    "guardrail-stop",
+    "no-progress",
+    "loop-detected",
+    "guardrail-unavailable",
+    "context-overflow",
+    "interrupted",
+    "halted",
+    "error",
+]
+Exhausted: TypeAlias = Literal["steps", "tool-calls", "tokens", "duration", "cost"]
+FinishReason: TypeAlias = Literal[
+    "stop", "tool-calls", "length", "refusal", "safety", "context", "pause", "other"
+]
+Severity: TypeAlias = Literal["warn", "block", "halt", "critical"]
+StopScope: TypeAlias = Literal["turn", "session"]
+
+
+# ── what a tool returns ──────────────────────────────────────────────────────────────────────────────────
+
+
+class Shown(Value, frozen=True, tag="shown"):
+    """Plain text for the person."""
+
+    text: str
+
+
+class FileDiff(Value, frozen=True, tag="file-diff"):
+    """A unified diff for the person; `added` and `removed` are lines."""
+
+    path: str
+    diff: str
+    added: int
+    removed: int
+
+
+Display: TypeAlias = Shown | FileDiff
+
+
+class Output(Plain, frozen=True):
+    """`for_model` is what the model reads, `for_human` what the screen shows (None: the same text).
+
+    `ok` is False for every failure and refusal. `no_op` is set by our own tools only: nothing was changed
+    because nothing had to be. `changed` are paths whose content is different now.
+    """
+
+    for_model: tuple[Block, ...]
+    for_human: Display | None = None
+    ok: bool = True
+    no_op: bool = False
+    changed: tuple[str, ...] = ()
+
+
+# ── facts ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SessionStarted(Value, frozen=True, tag="session-started"):
+    """The facts that the system prompt is made from, so that it stays the same bytes after a resume."""
+
+    cwd: str
+    version: str
+    platform: str
+    day: str
+    provider: str
+    model: str
+    mode: Mode
+
+
+class TurnStarted(Value, frozen=True, tag="turn-started"):
+    model: str
+
+
+class OperatorMessage(Value, frozen=True, tag="operator-message"):
+    content: tuple[Block, ...]
+
+
+class StepStarted(Value, frozen=True, tag="step-started"):
+    model: str
+
+
+class AssistantMessage(Value, frozen=True, tag="assistant-message"):
+    """A complete answer. `partial` is set where it was cut by an interrupt or a lost connection."""
+
+    parts: tuple[Said, ...]
+    provider: str
+    model: str
+    finish_reason: FinishReason = "stop"
+    native_reason: str = ""
+    response_id: str = ""
+    partial: bool = False
+
+
+class UsageReported(Value, frozen=True, tag="usage"):
+    """Tokens and USD of one request, failed ones included; `cost` is None where the model has no price."""
+
+    model: str
+    usage: Usage
+    cost: float | None
+
+
+class ToolCallProposed(Value, frozen=True, tag="tool-call-proposed"):
+    call: ToolCall
+
+
+class GuardrailFinding(Value, frozen=True, tag="guardrail-finding"):
+    check: str
+    surface: Literal["input", "action", "output", "budget", "behaviour"]
+    severity: Severity
+    message: str
+    call_id: str = ""
+
+
+class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
+    """The turn waits for an `Answer` with this call id. `preview` is the full command or the diff."""
+
+    call_id: str
+    tool: str
+    subject: str
+    reason: str
+    rule: str
+    preview: Display | None = None
+    suggestion: str = ""
+
+
+class ApprovalDecided(Value, frozen=True, tag="approval-decided"):
+    """`by` is operator, rule or nobody. `grant` is the rule that a scope beyond "once" adds."""
+
+    call_id: str
+    tool: str
+    allowed: bool
+    by: Literal["operator", "interrupt", "nobody"]
+    scope: GrantScope = "once"
+    grant: str = ""
+    message: str = ""
+
+
+class ToolCallStarted(Value, frozen=True, tag="tool-call-started"):
+    call_id: str
+    tool: str
+    subject: str
+    rule: str
+
+
+class ToolReturned(Value, frozen=True, tag="tool-result"):
+    """The one result of a call. `executed` is False where it never ran (refused, invalid, cut off)."""
+
+    call_id: str
+    tool: str
+    output: Output
+    executed: bool = True
+    duration_s: float = 0.0
+
+
+class GuardrailTrip(Value, frozen=True, tag="guardrail-trip"):
+    guardrail: str
+    signal: str
+    severity: Severity
+    scope: StopScope
+    reason: str
+    halted_turn: bool
+
+
+class GuardrailReset(Value, frozen=True, tag="guardrail-reset"):
+    guardrail: str
+    added_usd: float = 0.0
+
+
+class BudgetWarning(Value, frozen=True, tag="budget-warning"):
+    """`used` and `limit` are in the unit of the dimension: count, tokens, seconds or USD."""
+
+    dimension: Exhausted
+    used: float
+    limit: float
+
+
+class CompactionPerformed(Value, frozen=True, tag="compaction-performed"):
+    """The view from here on: `summary` (empty for a prune) and what follows the entry `keeps_from`."""
+
+    mode: Literal["prune", "summary", "mechanical"]
+    tokens_before: int
+    tokens_after: int
+    cleared: tuple[str, ...] = ()
+    summary: str = ""
+    keeps_from: int = 0
+    focus: str = ""
+    duration_s: float = 0.0
+    cost: float | None = None
+
+
+class ContextReductionFailed(Value, frozen=True, tag="context-reduction-failed"):
+    operation: Literal["compaction", "checkpoint"]
+    reason: str
+    consecutive_failures: int = 0
+    cooldown_turns: int = 0
+
+
+class ContextReductionDegraded(Value, frozen=True, tag="context-reduction-degraded"):
+    operation: Literal["assumed-window", "turn-cut", "mechanical"]
+    model: str
+    estimate: int = 0
+    window: int = 0
+    unmeasured_bytes: int = 0
+
+
+class CheckpointPerformed(Value, frozen=True, tag="checkpoint-performed"):
+    record: str
+    keeps_from: int
+    note: str = ""
+
+
+class PlanRecorded(Value, frozen=True, tag="plan-recorded"):
+    path: str
+    plan: str
+
+
+class PlanRevoked(Value, frozen=True, tag="plan-revoked"):
+    path: str
+    reason: str = ""
+
+
+class Retry(Value, frozen=True, tag="retry"):
+    """The request failed and is sent again after `delay_s`. Text shown from the failed attempt is withdrawn."""
+
+    attempt: int
+    attempts: int
+    delay_s: float
+    error_kind: str
+    reason: str
+
+
+class ModelSwitched(Value, frozen=True, tag="model-switched"):
+    provider: str
+    model: str
+    reason: str = ""
+
+
+class ModeSwitched(Value, frozen=True, tag="mode-switched"):
+    mode: Mode
+
+
+class SubtaskStarted(Value, frozen=True, tag="subtask-started"):
+    name: str
+    model: str
+    task: str
+
+
+class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
+    name: str
+    outcome: Outcome
+    digest: str
+    usage: Usage
+    cost: float | None
+
+
+class OperatorNote(Value, frozen=True, tag="operator-note"):
+    """A line for the operator; the model never sees it."""
+
+    text: str
+    level: Literal["info", "warning", "error"] = "info"
+
+
+class TurnError(Value, frozen=True, tag="turn-error"):
+    """The turn ended without an answer."""
+
+    error_kind: Literal["canceled", "overflow", "refused", "provider", "error"]
+    outcome: Outcome
+    exit_code: int
+    message: str
+    exhausted: Exhausted | None = None
+
+
+class TurnCompleted(Value, frozen=True, tag="turn-completed"):
+    """The turn ended with an answer: the visible text of its last assistant message."""
+
+    outcome: Outcome
+    finish_reason: str
+    exit_code: int = 0
+    exhausted: Exhausted | None = None
+
+
+class SessionEnded(Value, frozen=True, tag="session-ended"):
+    """A process let go of the session; a later one may go on."""
+
+    reason: str = ""
+
+
+Recorded: TypeAlias = (
+    SessionStarted
+    | TurnStarted
+    | OperatorMessage
+    | StepStarted
+    | AssistantMessage
+    | UsageReported
+    | ToolCallProposed
+    | GuardrailFinding
+    | ApprovalRequested
+    | ApprovalDecided
+    | ToolCallStarted
+    | ToolReturned
+    | GuardrailTrip
+    | GuardrailReset
+    | BudgetWarning
+    | CompactionPerformed
+    | ContextReductionFailed
+    | ContextReductionDegraded
+    | CheckpointPerformed
+    | PlanRecorded
+    | PlanRevoked
+    | Retry
+    | ModelSwitched
+    | ModeSwitched
+    | SubtaskStarted
+    | SubtaskCompleted
+    | OperatorNote
+    | TurnError
+    | TurnCompleted
+    | SessionEnded
+)
+
+TERMINAL = (TurnCompleted, TurnError)
+"""Exactly one of these ends each turn."""
+
+
+class Entry(Plain, frozen=True):
+    """A fact with its place: `seq` counts from 1 without gaps, `time` is seconds since the epoch.
+
+    `turn` and `step` count from 1 and are 0 outside of one; `branch` is "" or names a subtask.
+    """
+
+    session: str
+    seq: int
+    time: float
+    turn: int
+    step: int
+    event: Recorded
+    branch: str = ""
+
+
+# ── previews ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class TextDelta(Value, frozen=True, tag="text-delta"):
+    text: str
+
+
+class ReasoningDelta(Value, frozen=True, tag="reasoning-delta"):
+    text: str
+
+
+class ArgumentsDelta(Value, frozen=True, tag="arguments-delta"):
+    """A fragment of the JSON text of a call's arguments; `name` may still be empty."""
+
+    call_id: str
+    name: str
+    text: str
+
+
+class ToolProgress(Value, frozen=True, tag="tool-progress"):
+    """Output of a running tool, as it comes."""
+
+    call_id: str
+    text: str
+
+
+class Waiting(Value, frozen=True, tag="waiting"):
+    """The engine waits `seconds` before it sends a request again."""
+
+    seconds: float
+    reason: str
+
+
+Live: TypeAlias = TextDelta | ReasoningDelta | ArgumentsDelta | ToolProgress | Waiting
+
+Event: TypeAlias = Entry | Live
+"""What a listener gets: facts with their place, and previews."""
+
+
+# ── what a provider yields ───────────────────────────────────────────────────────────────────────────────
+
+
+class UsageSoFar(Plain, frozen=True):
+    """Figures of the running request, cumulative: a later one replaces an earlier one."""
+
+    usage: Usage
+
+
+class Finished(Plain, frozen=True):
+    """Always last. A stream that ends without it was cut."""
+
+    parts: tuple[Said, ...]
+    usage: Usage
+    model: str
+    finish_reason: FinishReason = "stop"
+    native_reason: str = ""
+    response_id: str = ""
+
+
+Piece: TypeAlias = TextDelta | ReasoningDelta | ArgumentsDelta | UsageSoFar
+
+
+def as_text(output: Output) -> str:
+    """What the model reads of an output, as text; images and documents are named, not shown."""
+    shown: list[str] = []
+    for block in output.for_model:
+        match block:
+            case Text(text):
+                shown.append(text)
+            case Image(media_type):
+                shown.append(f"[image {media_type}]")
+            case Document(media_type):
+                shown.append(f"[document {media_type}]")
+    return "\n".join(shown)

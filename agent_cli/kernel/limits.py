@@ -1,0 +1,19 @@
+"""Ceilings on one session. None means no ceiling."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agent_cli.kernel.values import Plain
+
+
+class Limits(Plain, frozen=True):
+    """`max_tokens` is cumulative input + output of a turn; `max_duration` is seconds of a turn; costs are USD."""
+
+    max_steps: int | None = None
+    max_tool_calls: int | None = None
+    max_tokens: int | None = None
+    max_duration: float | None = None
+    max_turn_cost: float | None = None
+    max_session_cost: float | None = None
+    on_exhaustion: Literal["final-answer", "fail"] = "final-answer"

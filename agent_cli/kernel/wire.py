@@ -1,0 +1,112 @@
+"""JSON both ways for every value of the kernel, and for the typed arguments of tools.
+
+The type hints are the schema. Fields that hold their default are left out, so that a log stays small;
+unknown fields are ignored, since a newer version may have written them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import cache
+from typing import Any, TypeGuard, TypeVar
+
+import msgspec
+
+from agent_cli.kernel.errors import ArgumentsError
+from agent_cli.kernel.events import Recorded
+
+T = TypeVar("T")
+
+
+class WireError(ValueError):
+    """The JSON does not fit the type; the message names the place."""
+
+
+class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of a tool's arguments. `Annotated[type, describe("…")]` gives a field its description."""
+
+
+def describe(text: str) -> msgspec.Meta:
+    """The description of one argument as the model reads it."""
+    return msgspec.Meta(description=text)
+
+
+def encode(value: Any) -> Any:
+    """A JSON value: dicts, lists and scalars."""
+    return msgspec.to_builtins(value)
+
+
+def to_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def decode(kind: type[T], data: Any) -> T:
+    """A value of that type from a JSON value. Raises WireError."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as problem:
+        raise WireError(str(problem)) from None
+
+
+def event_from_json(text: str | bytes) -> Recorded:
+    """A fact from its JSON text. Raises WireError."""
+    try:
+        return _events().decode(text)
+    except msgspec.MsgspecError as problem:
+        raise WireError(str(problem)) from None
+
+
+@cache
+def _events() -> msgspec.json.Decoder[Recorded]:
+    return msgspec.json.Decoder(Recorded)
+
+
+def is_object(data: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(data, dict)
+
+
+def is_list(data: Any) -> TypeGuard[list[Any]]:
+    return isinstance(data, list)
+
+
+def arguments(kind: type[T], data: dict[str, Any]) -> T:
+    """A tool's arguments from what a model sent; "12" is taken for a number.
+
+    Raises ArgumentsError naming what would fit.
+    """
+    try:
+        return msgspec.convert(data, kind, strict=False)
+    except msgspec.ValidationError as problem:
+        raise ArgumentsError(_explain(str(problem), kind)) from None
+
+
+def _explain(problem: str, kind: type[Any]) -> str:
+    names = sorted(field.encode_name for field in msgspec.structs.fields(kind))
+    unknown = re.search(r"unknown field `(\w+)`", problem)
+    near = difflib.get_close_matches(unknown.group(1), names, n=1) if unknown else []
+    hint = f"did you mean '{near[0]}'?" if near else f"the arguments are {', '.join(names)}"
+    return f"{problem.replace('Object', 'the arguments object', 1)}; {hint}"
+
+
+@cache
+def schema_of(kind: type[Any]) -> dict[str, Any]:
+    """JSON Schema of a struct of arguments, with every reference written out."""
+    (schema,), shared = msgspec.json.schema_components([kind], ref_template="{name}")
+    return _written_out(schema, shared)
+
+
+def _written_out(schema: Any, shared: dict[str, Any]) -> Any:
+    if is_list(schema):
+        return [_written_out(item, shared) for item in schema]
+    if not is_object(schema):
+        return schema
+    if "$ref" in schema:
+        return _written_out(shared[str(schema["$ref"])], shared)
+    kept = {key: value for key, value in schema.items() if key not in ("title", "default")}
+    if "properties" in kept:
+        kept["properties"] = {name: _written_out(held, shared) for name, held in kept["properties"].items()}
+        return {
+            key: value if key == "properties" else _written_out(value, shared) for key, value in kept.items()
+        }
+    return {key: _written_out(value, shared) for key, value in kept.items()}

@@ -1,0 +1,194 @@
+"""What is asked of the world: Protocols, and the values that cross them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from agent_cli.kernel.commands import Mode
+from agent_cli.kernel.events import Display, Entry, Finished, Output, Piece, Recorded, Severity, StopScope
+from agent_cli.kernel.messages import Prompt, ToolSpec
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.kernel.values import Plain
+
+# ── models ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Provider(Protocol):
+    """One model family behind one door. Raises ProviderError and nothing else."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, prompt: Prompt, /) -> AsyncIterator[Piece | Finished]:
+        """Pieces, then exactly one Finished. Leaving the iterator early closes the connection."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class OpenModel(NamedTuple):
+    """A provider with the card of the model that it is to serve."""
+
+    provider: Provider
+    card: ModelCard
+
+
+class Models(Protocol):
+    """Opens models by the names that `--model` takes. Raises ConfigError with the nearest names."""
+
+    def open(self, name: str, /) -> OpenModel: ...
+
+
+# ── tools ────────────────────────────────────────────────────────────────────────────────────────────────
+
+Effect: TypeAlias = Literal["read", "write", "execute", "network", "none"]
+Say: TypeAlias = Callable[[str], None]
+"""Shows a piece of a running tool's output; may be lost."""
+
+
+class PathUse(Plain, frozen=True):
+    """`path` is absolute with symlinks resolved, also where the file does not exist yet."""
+
+    path: str
+    access: Literal["r", "w"]
+
+
+class Touches(Plain, frozen=True):
+    """What a call would touch: what rules look at. `subject` is what rules match and people read.
+
+    `unresolved` says why a path could not be resolved; such a call is out of scope.
+    """
+
+    effect: Effect
+    subject: str
+    paths: tuple[PathUse, ...] = ()
+    command: str | None = None
+    hosts: tuple[str, ...] = ()
+    unresolved: str = ""
+
+
+class Tool(Protocol):
+    """One tool. `arguments` is a frozen dataclass; its schema is the schema that the model gets."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def arguments(self) -> type[Any]: ...
+
+    @property
+    def read_only(self) -> bool:
+        """Read-only calls of one batch run side by side."""
+        ...
+
+    @property
+    def bounded(self) -> bool:
+        """True where the tool keeps its own bound, so that the common one does not apply."""
+        ...
+
+    def touches(self, args: Any, /) -> Touches: ...
+
+    def preview(self, args: Any, /) -> Display | None:
+        """What the person sees before deciding: a diff or a command. May read files, changes nothing."""
+        ...
+
+    async def run(self, args: Any, say: Say, /) -> Output:
+        """Raises ToolError with the text for the model. Cancellation stops all it started."""
+        ...
+
+
+# ── permissions ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Proposal(Plain, frozen=True):
+    """One call as the gate sees it."""
+
+    tool: str
+    read_only: bool
+    touches: Touches
+
+
+class Facts(Plain, frozen=True):
+    """What rules may know. `roots` are (absolute resolved path, "r" | "w" | "rw").
+
+    `attended` is False where nobody can answer. `grants` are rules given for this session.
+    `control` are resolved paths whose writing needs its own live approval in every mode.
+    """
+
+    mode: Mode
+    attended: bool
+    roots: tuple[tuple[str, str], ...]
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    grants: tuple[str, ...] = ()
+    control: tuple[str, ...] = ()
+
+
+class Ruling(Plain, frozen=True):
+    """`rule` names what decided; `reason` is for the person; `remedy` tells an unattended run what to pass."""
+
+    verdict: Literal["allow", "ask", "deny"]
+    rule: str
+    reason: str
+    remedy: str = ""
+
+
+class Policy(Protocol):
+    """Rules on one proposal, or passes (None) to the next policy. Pure."""
+
+    def __call__(self, proposal: Proposal, facts: Facts, /) -> Ruling | None: ...
+
+
+# ── guardrails ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Alert(Plain, frozen=True):
+    """`reason` is for the operator, `guidance` for the model (empty: the reason)."""
+
+    signal: str
+    severity: Severity
+    scope: StopScope
+    reason: str
+    guidance: str = ""
+
+
+class Signal(Protocol):
+    """A small machine fed every recorded event once, in order; rebuilt on resume by feeding it the log."""
+
+    @property
+    def name(self) -> str: ...
+
+    def feed(self, event: Recorded, /) -> Alert | None: ...
+
+
+# ── log and clock ────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Log(Protocol):
+    """One session's facts, append-only. Raises StoreError and nothing else."""
+
+    @property
+    def session(self) -> str: ...
+
+    def append(self, entry: Entry, /) -> None:
+        """Durable against the death of this process when it returns. `entry.seq` must be the next one."""
+        ...
+
+    def read(self, since: int = 0) -> Iterator[Entry]:
+        """Entries with seq > since, in order."""
+        ...
+
+    def close(self) -> None:
+        """Gives up the right to write. Idempotent."""
+        ...
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        ...
+
+    def monotonic(self) -> float: ...
+
+    async def sleep(self, seconds: float, /) -> None: ...
