@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from agent_cli.context import estimate
 from agent_cli.kernel import events as ev
@@ -52,14 +53,14 @@ class State:
     turn_calls: int = 0
     turn_row: ModelRow = field(default_factory=lambda: ModelRow(""))
     total: ModelRow = field(default_factory=lambda: ModelRow(""))
-    models: dict[str, ModelRow] = field(default_factory=lambda: {})
+    models: dict[str, ModelRow] = field(default_factory=dict)
     calls: int = 0
     context_tokens: int = 0
     context_estimated: bool = False
-    pending: dict[str, ev.ApprovalRequested] = field(default_factory=lambda: {})
+    pending: dict[str, ev.ApprovalRequested] = field(default_factory=dict)
     queued: tuple[Say, ...] = ()
     grants: tuple[str, ...] = ()
-    trips: list[ev.GuardrailTrip] = field(default_factory=lambda: [])
+    trips: list[ev.GuardrailTrip] = field(default_factory=list)
     answer: str = ""
     ending: ev.TurnCompleted | ev.TurnError | None = None
 
@@ -106,24 +107,31 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.TurnError() | ev.TurnCompleted():
             state.running, state.ending = False, entry.event
             state.pending.clear()
-        case (
-            ev.ToolCallStarted()
-            | ev.GuardrailFinding()
-            | ev.GuardrailReset()
-            | ev.BudgetWarning()
-            | ev.ContextReductionFailed()
-            | ev.ContextReductionDegraded()
-            | ev.CheckpointPerformed()
-            | ev.PlanRecorded()
-            | ev.PlanRevoked()
-            | ev.Retry()
-            | ev.ModelSwitched()
-            | ev.SubtaskStarted()
-            | ev.SubtaskCompleted()
-            | ev.OperatorNote()
-            | ev.SessionEnded()
-        ):
-            pass  # decided: nothing of it is part of where the session stands
+        case silent:
+            _nothing(silent)
+
+
+Silent: TypeAlias = (
+    ev.ToolCallStarted
+    | ev.GuardrailFinding
+    | ev.GuardrailReset
+    | ev.BudgetWarning
+    | ev.ContextReductionFailed
+    | ev.ContextReductionDegraded
+    | ev.CheckpointPerformed
+    | ev.PlanRecorded
+    | ev.PlanRevoked
+    | ev.Retry
+    | ev.ModelSwitched
+    | ev.SubtaskStarted
+    | ev.SubtaskCompleted
+    | ev.OperatorNote
+    | ev.SessionEnded
+)
+
+
+def _nothing(event: Silent) -> None:
+    """Decided: nothing of these is part of where the session stands. A new event fails the types here."""
 
 
 def _begin_turn(state: State, now: float) -> None:
