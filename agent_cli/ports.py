@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from agent_cli.kernel.commands import Mode
@@ -20,8 +20,8 @@ class Provider(Protocol):
     @property
     def name(self) -> str: ...
 
-    def stream(self, prompt: Prompt, /) -> AsyncIterator[Piece | Finished]:
-        """Pieces, then exactly one Finished. Leaving the iterator early closes the connection."""
+    def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
+        """Pieces, then exactly one Finished. Closing the generator closes the connection."""
         ...
 
     async def close(self) -> None: ...

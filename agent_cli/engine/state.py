@@ -61,6 +61,8 @@ class State:
     queued: tuple[Say, ...] = ()
     grants: tuple[str, ...] = ()
     trips: list[ev.GuardrailTrip] = field(default_factory=list)
+    watchdog_halt: ev.GuardrailTrip | None = None
+    added_usd: float = 0.0
     answer: str = ""
     ending: ev.TurnCompleted | ev.TurnError | None = None
 
@@ -100,6 +102,11 @@ def _apply(state: State, entry: ev.Entry) -> None:
             _estimate(state, estimate.tokens_of_result(output))
         case ev.GuardrailTrip():
             state.trips.append(entry.event)
+            if entry.event.guardrail == "watchdog" and entry.event.scope == "session":
+                state.watchdog_halt = entry.event
+        case ev.GuardrailReset(guardrail, added):
+            state.added_usd += added
+            state.watchdog_halt = state.watchdog_halt if guardrail == "cost_ceiling" else None
         case ev.CompactionPerformed(tokens_after=after):
             state.context_tokens, state.context_estimated = after, True
         case ev.ModeSwitched(mode):
@@ -114,7 +121,6 @@ def _apply(state: State, entry: ev.Entry) -> None:
 Silent: TypeAlias = (
     ev.ToolCallStarted
     | ev.GuardrailFinding
-    | ev.GuardrailReset
     | ev.BudgetWarning
     | ev.ContextReductionFailed
     | ev.ContextReductionDegraded

@@ -47,4 +47,11 @@ class SetModel(Plain, frozen=True):
     name: str
 
 
-Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel
+class Reset(Plain, frozen=True):
+    """Clears a halt of the session. `added_usd` raises the session's cost ceiling."""
+
+    guardrail: Literal["watchdog", "cost_ceiling", "all"]
+    added_usd: float = 0.0
+
+
+Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset

@@ -1,0 +1,32 @@
+"""The system prompt: facts of the session and the operator's instructions, as bytes that stay the same."""
+
+from __future__ import annotations
+
+from agent_cli.kernel.events import SessionStarted
+from agent_cli.kernel.values import Plain
+
+
+class Instructions(Plain, frozen=True):
+    """One file of instructions. `source` is shown to the model and to the person."""
+
+    source: str
+    text: str
+
+
+def system_prompt(
+    template: str,
+    facts: SessionStarted,
+    instructions: tuple[Instructions, ...] = (),
+    appended: str = "",
+) -> tuple[str, ...]:
+    """The blocks of the system prompt. `template` is the product's own text, or the one that replaces it."""
+    surroundings = f"Working directory: {facts.cwd}\nPlatform: {facts.platform}\nToday: {facts.day}"
+    blocks = [f"{template.strip()}\n\n{surroundings}"]
+    blocks += [
+        f"Instructions from {file.source}:\n\n{file.text.strip()}"
+        for file in instructions
+        if file.text.strip()
+    ]
+    if appended.strip():
+        blocks.append(appended.strip())
+    return ("\n\n".join(blocks),)

@@ -1,0 +1,154 @@
+"""The log as the messages that a model is sent. A pure fold: the same log gives the same messages.
+
+Whatever the log holds, the messages are valid for every provider: they begin with the operator, roles
+alternate, every call has exactly one result, nothing is empty. Feeding an entry costs what is in it, so
+the next request costs what is new.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import Message, Opaque, Part, Reasoning, Role, Said, Text, ToolCall, ToolResult
+
+OUTCOME_UNKNOWN = "outcome unknown: the process stopped while this ran"
+SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
+CLEARED = "[result of {name} cleared to save context; run the tool again if it is needed]"
+
+
+class Item(NamedTuple):
+    """One part with the entry it came from."""
+
+    seq: int
+    role: Role
+    part: Part
+
+
+class View:
+    """Fed every entry of one branch once, in order."""
+
+    def __init__(self) -> None:
+        self._items: list[Item] = []
+        self._closed: list[Message] = []
+        self._closed_items = 0
+        self._open: dict[str, ToolCall] = {}
+        self._results: dict[str, tuple[int, ToolResult]] = {}
+        self._used_ids: set[str] = set()
+
+    def feed(self, entry: ev.Entry) -> None:
+        if entry.branch:
+            return  # a subtask has a view of its own
+        match entry.event:
+            case ev.OperatorMessage(content):
+                self._settle(entry.seq)
+                self._items += [Item(entry.seq, "user", part) for part in content if not _blank(part)]
+            case ev.AssistantMessage(parts=parts):
+                self._settle(entry.seq)
+                self._say(entry.seq, parts)
+            case ev.ToolReturned(call_id, _, output):
+                self._return(entry.seq, call_id, output)
+            case ev.TurnCompleted() | ev.TurnError():
+                self._settle(entry.seq)
+            case ev.CompactionPerformed(cleared=cleared, summary=summary, keeps_from=keeps_from):
+                self._settle(entry.seq)
+                self._reduce(entry.seq, frozenset(cleared), summary, keeps_from)
+            case ev.CheckpointPerformed(record, keeps_from):
+                self._settle(entry.seq)
+                self._reduce(entry.seq, frozenset(), record, keeps_from)
+            case _:
+                pass  # everything else is for people, rules and accounts
+
+    def messages(self) -> tuple[Message, ...]:
+        """What to send now. Calls still open get a result that says so; the view itself stays open for theirs."""
+        if self._open:
+            return tuple(_grouped([*self._items, *_settled(self._items[-1].seq, self._open, self._results)]))
+        self._close_finished()
+        return (*self._closed, *_grouped(self._items[self._closed_items :]))
+
+    def _say(self, seq: int, parts: tuple[Said, ...]) -> None:
+        kept = [part for part in parts if not _blank(part) and not self._repeats(part)]
+        if all(isinstance(part, Reasoning) for part in kept):
+            return  # thinking alone is no message for any provider
+        if not self._items:
+            return  # a conversation begins with the operator
+        self._items += [Item(seq, "assistant", part) for part in kept]
+        for part in kept:
+            if isinstance(part, ToolCall):
+                self._open[part.call_id] = part
+                self._used_ids.add(part.call_id)
+
+    def _repeats(self, part: Said) -> bool:
+        return isinstance(part, ToolCall) and part.call_id in self._used_ids
+
+    def _return(self, seq: int, call_id: str, output: ev.Output) -> None:
+        call = self._open.get(call_id)
+        if call is None or call_id in self._results:
+            return
+        content = output.for_model or (Text("(no output)"),)
+        self._results[call_id] = (seq, ToolResult(call_id, call.name, content, output.ok))
+        if len(self._results) == len(self._open):
+            self._settle(seq)
+
+    def _settle(self, seq: int) -> None:
+        self._items += _settled(seq, self._open, self._results)
+        self._open.clear()
+        self._results.clear()
+
+    def _reduce(self, seq: int, cleared: frozenset[str], summary: str, keeps_from: int) -> None:
+        kept = [_clear(item, cleared) for item in self._items if item.seq >= keeps_from]
+        while kept and (kept[0].role == "assistant" or isinstance(kept[0].part, ToolResult)):
+            del kept[0]  # a tail begins with the operator, never between a call and its result
+        opening = [Item(seq, "user", Text(SUMMARY_OPENING + summary))] if summary else []
+        self._items = [*opening, *kept]
+        self._closed, self._closed_items = [], 0
+
+    def _close_finished(self) -> None:
+        """Freezes all messages but the last, so that the same ones are the same objects on every request."""
+        fresh = self._items[self._closed_items :]
+        last = len(fresh)
+        while last and fresh[last - 1].role == fresh[-1].role:
+            last -= 1
+        self._closed += _grouped(fresh[:last])
+        self._closed_items += last
+
+
+def _settled(seq: int, calls: dict[str, ToolCall], results: dict[str, tuple[int, ToolResult]]) -> list[Item]:
+    """The results of a batch in the order of its calls; a missing one is supplied."""
+    settled: list[Item] = []
+    for call_id, call in calls.items():
+        lost = ToolResult(call_id, call.name, (Text(OUTCOME_UNKNOWN),), ok=False)
+        at, result = results.get(call_id, (seq, lost))
+        settled.append(Item(at, "user", result))
+    return settled
+
+
+def _grouped(items: list[Item]) -> list[Message]:
+    grouped: list[Message] = []
+    start = 0
+    for at in range(1, len(items) + 1):
+        if at == len(items) or items[at].role != items[start].role:
+            grouped.append(Message(items[start].role, tuple(item.part for item in items[start:at])))
+            start = at
+    return grouped
+
+
+def _clear(item: Item, cleared: frozenset[str]) -> Item:
+    if isinstance(item.part, ToolResult) and item.part.call_id in cleared:
+        short = Text(CLEARED.format(name=item.part.name))
+        return Item(
+            item.seq, item.role, ToolResult(item.part.call_id, item.part.name, (short,), item.part.ok)
+        )
+    return item
+
+
+def _blank(part: Part) -> bool:
+    match part:
+        case Text(text):
+            return not text.strip()
+        case Reasoning(text, signature=signature, opaque=opaque):
+            return not text and signature is None and opaque is None
+        case Opaque(_, data):
+            return not data
+        case _:
+            return False

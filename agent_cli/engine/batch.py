@@ -1,0 +1,125 @@
+"""The calls of one step: vetted whole, then run. Reads side by side, everything else alone and in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import groupby
+
+from agent_cli.engine import calls
+from agent_cli.engine.calls import Ready, Refused
+from agent_cli.engine.core import Core
+from agent_cli.engine.deadline import Deadline
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Answer
+from agent_cli.kernel.messages import ToolCall
+
+
+class Batch:
+    """Every call gets exactly one result, whatever happens in between."""
+
+    def __init__(self, core: Core, proposed: tuple[ToolCall, ...], deadline: Deadline) -> None:
+        self._core = core
+        self._proposed = proposed
+        self._deadline = deadline
+        self._settled: set[str] = set()
+
+    async def run(self) -> None:
+        """Stops between calls as soon as an alert cuts the turn; what did not run is settled as not run."""
+        try:
+            for call in self._proposed:
+                self._core.record(ev.ToolCallProposed(call))
+            if self._core.stop is None:
+                await self._run_vetted([calls.vet(self._core, call) for call in self._proposed])
+        finally:
+            self.settle_rest(calls.NOT_RUN)
+
+    def settle_rest(self, reason: str) -> None:
+        for call in self._proposed:
+            if call.call_id not in self._settled:
+                self._settle(call, calls.failure(reason))
+
+    def _settle(self, call: ToolCall, output: ev.Output) -> None:
+        self._settled.add(call.call_id)
+        calls.settle(self._core, call, output, executed=False)
+
+    async def _run_vetted(self, vetted: list[Ready | Refused]) -> None:
+        for refused in vetted:
+            if isinstance(refused, Refused):
+                self._settle(refused.call, refused.output)
+        allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
+        for group in _groups(allowed, self._core.parts.settings.concurrency):
+            if self._core.stop is not None:
+                return
+            self._settled.update(ready.call.call_id for ready in group)
+            await self._run_group(group)
+
+    async def _run_group(self, group: list[Ready]) -> None:
+        if len(group) == 1:
+            await calls.run(self._core, group[0])
+            return
+        async with asyncio.TaskGroup() as tasks:
+            for ready in group:
+                tasks.create_task(calls.run(self._core, ready))
+
+    # ── approvals ──
+
+    async def _approve(self, ready: list[Ready]) -> list[Ready]:
+        """Asks for all calls that need it at once, then waits for each answer. Waiting stops the deadline."""
+        asked = [call for call in ready if call.ruling.verdict == "ask"]
+        if not asked:
+            return ready
+        waiting = self._core.waiting
+        for call in asked:
+            waiting[call.call.call_id] = asyncio.get_running_loop().create_future()
+            self._core.record(self._question(call))
+        refused: set[str] = set()
+        try:
+            with self._deadline.paused():
+                for call in asked:
+                    answer = await waiting[call.call.call_id]
+                    self._decide(call, answer, refused)
+        finally:
+            for call in asked:
+                if waiting.pop(call.call.call_id, None) and call.call.call_id in self._core.state.pending:
+                    self._core.record(
+                        ev.ApprovalDecided(call.call.call_id, call.call.name, False, "interrupt")
+                    )
+        return [call for call in ready if call.call.call_id not in refused]
+
+    def _question(self, ready: Ready) -> ev.ApprovalRequested:
+        return ev.ApprovalRequested(
+            ready.call.call_id,
+            ready.call.name,
+            ready.proposal.touches.subject,
+            ready.ruling.reason,
+            ready.ruling.rule,
+            ready.tool.preview(ready.args),
+            self._core.parts.suggest(ready.proposal, "always"),
+        )
+
+    def _decide(self, ready: Ready, answer: Answer, refused: set[str]) -> None:
+        core, call = self._core, ready.call
+        grant = ""
+        if answer.allowed and answer.scope != "once":
+            grant = core.parts.suggest(ready.proposal, answer.scope)
+        if answer.allowed and answer.scope == "always":
+            core.parts.remember(grant)
+        core.record(
+            ev.ApprovalDecided(
+                call.call_id, call.name, answer.allowed, "operator", answer.scope, grant, answer.message
+            )
+        )
+        if not answer.allowed:
+            refused.add(call.call_id)
+            told = f"The operator refused this call. {answer.message}".strip()
+            self._settle(call, calls.failure(told))
+
+
+def _groups(ready: list[Ready], most: int) -> Iterator[list[Ready]]:
+    """Neighbouring read-only calls together, at most `most` of them; every other call alone."""
+    for read_only, neighbours in groupby(ready, key=lambda call: call.tool.read_only):
+        run = list(neighbours)
+        size = max(1, most) if read_only else 1
+        for start in range(0, len(run), size):
+            yield run[start : start + size]

@@ -1,0 +1,117 @@
+"""One call: find the tool, read its arguments, judge it, run it, bound and record what it returned."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from agent_cli.context.bounds import bound
+from agent_cli.engine.core import Core
+from agent_cli.kernel import events as ev
+from agent_cli.kernel import wire
+from agent_cli.kernel.errors import ArgumentsError, ToolError
+from agent_cli.kernel.messages import Text, ToolCall
+from agent_cli.ports import Proposal, Ruling, Tool
+
+log = logging.getLogger("agent_cli.engine")
+
+CANCELLED = "cancelled by the operator; what it returned so far may be missing"
+NOT_RUN = "not run: the turn was stopped before this call"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A call whose arguments fit, with what the gate said."""
+
+    call: ToolCall
+    tool: Tool
+    args: Any
+    proposal: Proposal
+    ruling: Ruling
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call that will not run; `output` is its result."""
+
+    call: ToolCall
+    output: ev.Output
+
+
+def failure(text: str) -> ev.Output:
+    return ev.Output((Text(text),), ok=False)
+
+
+def vet(core: Core, call: ToolCall) -> Ready | Refused:
+    """Nothing of the call runs here. A tool or a rule that raises counts as deny."""
+    tool = core.tools().get(call.name)
+    if tool is None:
+        return Refused(call, failure(_unknown(call.name, list(core.tools()))))
+    if call.arguments is None:
+        return Refused(call, failure(f"the arguments are not a JSON object: {call.raw[:200]}"))
+    try:
+        args = wire.arguments(tool.arguments, call.arguments)
+        proposal = Proposal(call.name, tool.read_only, tool.touches(args))
+    except (ArgumentsError, ToolError) as problem:
+        return Refused(call, failure(str(problem)))
+    ruling = judge(core, proposal)
+    if ruling.verdict == "deny":
+        return Refused(call, failure(denial(ruling)))
+    return Ready(call, tool, args, proposal, ruling)
+
+
+def judge(core: Core, proposal: Proposal) -> Ruling:
+    try:
+        return core.parts.judge(proposal, core.facts())
+    except Exception as problem:  # a rule that raises counts as deny, whatever it raised
+        log.exception("permission rule failed")
+        return Ruling(
+            "deny", "rule-failed", f"a permission rule failed ({type(problem).__name__}: {problem})"
+        )
+
+
+def denial(ruling: Ruling, message: str = "") -> str:
+    """What the model reads of a refusal."""
+    told = [f"Refused ({ruling.rule}): {ruling.reason}", message, ruling.remedy]
+    return "\n".join(line for line in told if line)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else ""
+    return " ".join(filter(None, (f"There is no tool '{name}';", hint, f"the tools are {', '.join(known)}.")))
+
+
+async def run(core: Core, ready: Ready) -> None:
+    """Runs a call that may run and records its one result, also when it is cancelled or crashes."""
+    call, clock = ready.call, core.parts.clock
+    core.record(
+        ev.ToolCallStarted(call.call_id, call.name, ready.proposal.touches.subject, ready.ruling.rule)
+    )
+    begun = clock.monotonic()
+
+    def say(text: str) -> None:
+        core.hub.show(ev.ToolProgress(call.call_id, text))
+
+    try:
+        output = await ready.tool.run(ready.args, say)
+    except asyncio.CancelledError:
+        settle(core, call, failure(CANCELLED), executed=True, seconds=clock.monotonic() - begun)
+        raise
+    except ToolError as problem:
+        output = failure(str(problem))
+    except Exception as problem:
+        log.exception("tool %s crashed", call.name)
+        output = failure(
+            f"{call.name} crashed ({type(problem).__name__}: {problem}); this is a fault of the tool"
+        )
+    if not ready.tool.bounded:
+        output = bound(output, core.parts.settings.max_result_bytes)
+    settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
+
+
+def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:
+    core.record(ev.ToolReturned(call.call_id, call.name, output, executed, round(seconds, 4)))

@@ -1,0 +1,123 @@
+"""What the parts of a running turn share: recording, showing, and what is known so far."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from agent_cli.context.view import View
+from agent_cli.engine.hub import Hub
+from agent_cli.engine.parts import Parts
+from agent_cli.engine.state import State
+from agent_cli.guardrails import budgets
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Answer
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.messages import calls_of
+from agent_cli.ports import Alert, Facts, OpenModel, Tool
+
+
+class Core:
+    """One session's facts and folds. `stop` is the first alert that cuts the turn, until somebody takes it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.model: OpenModel = parts.model
+        self.state = State(
+            parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
+        )
+        self.view = View()
+        self.stop: Alert | None = None
+        self.waiting: dict[str, asyncio.Future[Answer]] = {}
+        self.started = parts.started
+        self.last_model = ""
+        self.call_ids: set[str] = set()
+        self._live = False
+        self._found: list[Alert] = []
+        self.hub = Hub(parts.log, parts.clock, self._apply)
+        self.hub.replay()
+        self._live = True
+        self._for_model: tuple[str, Mapping[str, Tool], tuple[str, ...]] | None = None
+
+    # ── facts ──
+
+    def record(self, event: ev.Recorded) -> ev.Entry:
+        """Writes a fact and lets the signals see it. What they find is recorded too."""
+        entry = self.hub.record(event)
+        found, self._found = self._found, []
+        for alert in found:
+            self._tell(alert)
+        return entry
+
+    def _apply(self, entry: ev.Entry) -> None:
+        self.state.feed(entry)
+        self.view.feed(entry)
+        match entry.event:
+            case ev.SessionStarted(model=model):
+                self.started, self.last_model = entry.event, model
+            case ev.ModelSwitched(_, model):
+                self.last_model = model
+            case ev.AssistantMessage(parts):
+                self.call_ids.update(call.call_id for call in calls_of(parts))
+            case _:
+                pass
+        if self.parts.watchdog == "off":
+            return
+        alerts = [alert for signal in self.parts.signals if (alert := signal.feed(entry.event))]
+        if self._live:
+            self._found += alerts
+
+    def _tell(self, alert: Alert) -> None:
+        self.record(ev.GuardrailFinding(alert.signal, "behaviour", alert.severity, alert.reason))
+        if alert.severity == "critical" and self.parts.watchdog == "enforce" and self.stop is None:
+            self.stop = alert
+
+    # ── what rules and requests are made from ──
+
+    @property
+    def limits(self) -> Limits:
+        """The ceilings in force: granted budget raises the session's cost ceiling, if there still is one."""
+        limits = self.parts.limits
+        if not (limits.max_session_cost and self.state.added_usd):
+            return limits
+        return msgspec.structs.replace(
+            limits, max_session_cost=limits.max_session_cost + self.state.added_usd
+        )
+
+    def facts(self) -> Facts:
+        return msgspec.structs.replace(self.parts.facts, mode=self.state.mode, grants=self.state.grants)
+
+    def spent(self) -> budgets.Spent:
+        state = self.state
+        return budgets.Spent(
+            steps=state.turn_steps,
+            calls=state.turn_calls,
+            tokens=state.turn_row.usage.total,
+            seconds=max(0.0, self.parts.clock.now() - state.turn_started),
+            turn_cost=state.turn_row.cost,
+            session_cost=state.total.cost,
+        )
+
+    def halt(self) -> str:
+        """Why the session refuses turns, "" if it does not. Live config wins over what the log restored."""
+        breach = budgets.halted_by_cost(self.state.total.cost, self.limits)
+        if breach is not None:
+            return breach.reason
+        if self.state.watchdog_halt is not None and self.parts.watchdog == "enforce":
+            return f"watchdog: {self.state.watchdog_halt.reason}"
+        return ""
+
+    def tools(self) -> Mapping[str, Tool]:
+        return self._prefix()[1]
+
+    def system(self) -> tuple[str, ...]:
+        return self._prefix()[2]
+
+    def _prefix(self) -> tuple[str, Mapping[str, Tool], tuple[str, ...]]:
+        """Tools and system prompt of the current model; the same objects until the model changes."""
+        card = self.model.card
+        if self._for_model is None or self._for_model[0] != card.id:
+            self._for_model = (card.id, self.parts.tools(card), self.parts.system(self.started, card))
+        return self._for_model

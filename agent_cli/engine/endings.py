@@ -1,0 +1,86 @@
+"""How a turn ends: every cause, with its one terminal event, in one place."""
+
+from __future__ import annotations
+
+from agent_cli.guardrails.budgets import Breach
+from agent_cli.kernel.errors import AgentError, ContextOverflow, ProviderError
+from agent_cli.kernel.events import Exhausted, Outcome, TurnCompleted, TurnError
+
+Ending = TurnCompleted | TurnError
+
+EXIT_CUT = 1
+EXIT_HALTED = 3
+EXIT_UNAVAILABLE = 75
+EXIT_INTERRUPTED = 130
+
+NO_PROGRESS_SIGNALS = frozenset({"no-news", "null-result-streak"})
+
+
+class Stopped(Exception):
+    """The turn ends here, with this ending. Raised by the turn's own flow only, never inside a tool."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(ending)
+        self.ending = ending
+
+
+def answered(finish_reason: str) -> Ending:
+    return TurnCompleted("completed", finish_reason)
+
+
+def landed(exhausted: Exhausted) -> Ending:
+    """A budget was used up and the grace step gave an answer."""
+    return TurnCompleted("budget-exhausted", "budget-exhausted", exhausted=exhausted)
+
+
+def exhausted(breach: Breach) -> Ending:
+    outcome: Outcome = "guardrail-stop" if breach.exhausted == "cost" else "budget-exhausted"
+    return TurnError("canceled", outcome, EXIT_CUT, breach.reason, breach.exhausted)
+
+
+def out_of_time(seconds: float) -> Ending:
+    message = f"wall-clock ceiling reached ({seconds:g} s for this turn)"
+    return TurnError("canceled", "budget-exhausted", EXIT_CUT, message, "duration")
+
+
+def watched(signal: str, reason: str) -> Ending:
+    outcome: Outcome = "no-progress" if signal in NO_PROGRESS_SIGNALS else "loop-detected"
+    return TurnError("canceled", outcome, EXIT_CUT, reason)
+
+
+def interrupted() -> Ending:
+    return TurnError("canceled", "interrupted", EXIT_INTERRUPTED, "interrupted by the operator")
+
+
+def window_full(estimate: int, window: int) -> Ending:
+    message = (
+        f"the conversation fills the model's context window (about {estimate:,} of {window:,} tokens): "
+        "start a new session, or switch to a model with a larger window"
+    )
+    return TurnError("canceled", "context-overflow", EXIT_CUT, message)
+
+
+def refused(reason: str) -> Ending:
+    return TurnError("refused", "halted", EXIT_HALTED, reason)
+
+
+def abandoned() -> Ending:
+    """Recorded when a session is opened whose last turn was never ended."""
+    return TurnError("error", "error", EXIT_CUT, "the process stopped while this turn ran")
+
+
+def failed(problem: Exception) -> Ending:
+    """The ending of a turn that an error cut."""
+    match problem:
+        case ContextOverflow():
+            return TurnError("overflow", "context-overflow", EXIT_CUT, str(problem))
+        case ProviderError(retryable=True):
+            return TurnError("provider", "error", EXIT_UNAVAILABLE, str(problem))
+        case ProviderError():
+            return TurnError("provider", "error", EXIT_CUT, str(problem))
+        case AgentError():
+            return TurnError("error", "error", EXIT_CUT, str(problem))
+        case _:
+            return TurnError(
+                "error", "error", EXIT_CUT, f"internal error: {type(problem).__name__}: {problem}"
+            )

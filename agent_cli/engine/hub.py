@@ -1,0 +1,87 @@
+"""Record, then fan out. A slow or dead listener loses previews, never facts, and never slows the turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from agent_cli.kernel.errors import StoreError
+from agent_cli.kernel.events import Entry, Event, Live, Recorded
+from agent_cli.ports import Clock, Log
+
+PREVIEWS_KEPT = 2_000
+
+Queue = asyncio.Queue[Event | StoreError | None]
+
+
+class Hub:
+    """`apply` folds each new entry into what the session knows, before any listener sees it.
+
+    `turn` and `step` are where the session stands; the next entry carries them.
+    """
+
+    def __init__(self, log: Log, clock: Clock, apply: Callable[[Entry], None]) -> None:
+        self.turn = 0
+        self.step = 0
+        self.seq = 0
+        self.failure: StoreError | None = None
+        self._log = log
+        self._clock = clock
+        self._apply = apply
+        self._queues: set[Queue] = set()
+
+    def replay(self) -> None:
+        """Folds what the log already holds. Once, before anything is recorded."""
+        for entry in self._log.read():
+            self.seq, self.turn = entry.seq, entry.turn
+            self._apply(entry)
+
+    def record(self, event: Recorded) -> Entry:
+        """Writes a fact, then shows it. Raises StoreError; nothing was shown then."""
+        entry = Entry(self._log.session, self.seq + 1, self._clock.now(), self.turn, self.step, event)
+        try:
+            self._log.append(entry)
+        except StoreError as problem:
+            self._fail(problem)
+            raise
+        self.seq = entry.seq
+        self._apply(entry)
+        for queue in self._queues:
+            queue.put_nowait(entry)
+        return entry
+
+    def show(self, preview: Live) -> None:
+        for queue in self._queues:
+            if queue.qsize() < PREVIEWS_KEPT:
+                queue.put_nowait(preview)
+
+    def listen(self, since: int) -> AsyncIterator[Event]:
+        """Joins at once: the past from the log, then the present. Raises StoreError when the log breaks."""
+        past = list(self._log.read(since))
+        queue: Queue = asyncio.Queue()
+        self._queues.add(queue)
+        if self.failure is not None:
+            queue.put_nowait(self.failure)
+        return self._follow(past, queue)
+
+    async def _follow(self, past: list[Entry], queue: Queue) -> AsyncIterator[Event]:
+        try:
+            for entry in past:
+                yield entry
+            while (event := await queue.get()) is not None:
+                if isinstance(event, StoreError):
+                    raise event
+                yield event
+        finally:
+            self._queues.discard(queue)
+
+    def close(self) -> None:
+        """Ends every listener after what it has not read yet."""
+        for queue in self._queues:
+            queue.put_nowait(None)
+        self._log.close()
+
+    def _fail(self, problem: StoreError) -> None:
+        self.failure = problem
+        for queue in self._queues:
+            queue.put_nowait(problem)

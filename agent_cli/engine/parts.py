@@ -1,0 +1,56 @@
+"""What a session is made of; `compose` fills it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from agent_cli.context.bounds import DEFAULT_BYTES
+from agent_cli.kernel.events import SessionStarted
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.messages import Effort
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.ports import Clock, Facts, Log, Models, OpenModel, Proposal, Ruling, Signal, Tool
+
+WatchdogMode: TypeAlias = Literal["off", "warn", "feedback", "enforce"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How requests are made. `attempts` counts the first one; delays are seconds."""
+
+    effort: Effort | None = None
+    temperature: float | None = None
+    max_output: int | None = None
+    run_status: bool = True
+    concurrency: int = 4
+    max_result_bytes: int = DEFAULT_BYTES
+    attempts: int = 3
+    first_delay: float = 0.5
+    longest_delay: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """`tools` and `system` depend on the model: a small one gets few tools and a short prompt.
+
+    `started` is recorded as the first fact of a new session. `judge` is the permission gate.
+    `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
+    """
+
+    log: Log
+    clock: Clock
+    models: Models
+    model: OpenModel
+    started: SessionStarted
+    system: Callable[[SessionStarted, ModelCard], tuple[str, ...]]
+    tools: Callable[[ModelCard], Mapping[str, Tool]]
+    judge: Callable[[Proposal, Facts], Ruling]
+    suggest: Callable[[Proposal, str], str]
+    remember: Callable[[str], None]
+    facts: Facts
+    limits: Limits = field(default_factory=Limits)
+    signals: tuple[Signal, ...] = ()
+    watchdog: WatchdogMode = "warn"
+    settings: Settings = field(default_factory=Settings)

@@ -1,0 +1,173 @@
+"""One model request: built from the log, sent, and sent again where that can help."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import msgspec
+
+from agent_cli.context import estimate
+from agent_cli.context.status import Progress, status_line
+from agent_cli.engine.core import Core
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import ProviderError, StreamCut
+from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall
+from agent_cli.kernel.usage import Usage, cost_of
+
+ROOM_FOR_ANSWER = 1_024
+
+
+class Request:
+    """`grace` forbids tools: the one answer that a spent budget still allows."""
+
+    def __init__(self, core: Core, *, grace: bool = False) -> None:
+        self._core = core
+        self._grace = grace
+        self._text: list[str] = []
+        self._usage = Usage()
+
+    async def send(self) -> ev.Finished:
+        """Records what was spent and said. Raises ProviderError after the last attempt.
+
+        Cancelled in mid-stream, it records the text so far as partial, and what was spent on it.
+        """
+        settings = self._core.parts.settings
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt()
+            except ProviderError as problem:
+                if not problem.retryable or attempt >= settings.attempts:
+                    self._keep_partial()
+                    raise
+                self._report_spent()
+                await self._wait(attempt, problem)
+                attempt += 1
+
+    async def _attempt(self) -> ev.Finished:
+        core = self._core
+        self._text, self._usage = [], Usage()
+        stream = core.model.provider.stream(self.prompt())
+        try:
+            async for piece in stream:
+                if isinstance(piece, ev.Finished):
+                    return self._finish(piece)
+                self._show(piece)
+        except BaseException as problem:
+            if not isinstance(problem, Exception):
+                self._keep_partial()
+            raise
+        finally:
+            await stream.aclose()
+        raise StreamCut("the model's answer broke off before its end")
+
+    def _show(self, piece: ev.Piece) -> None:
+        match piece:
+            case ev.UsageSoFar(usage):
+                self._usage = usage
+            case ev.TextDelta(text):
+                self._text.append(text)
+                self._core.hub.show(piece)
+            case ev.ReasoningDelta() | ev.ArgumentsDelta():
+                self._core.hub.show(piece)
+
+    def _finish(self, finished: ev.Finished) -> ev.Finished:
+        core = self._core
+        self._usage = finished.usage
+        parts = self._with_own_ids(finished.parts)
+        if parts:
+            core.record(
+                ev.AssistantMessage(
+                    parts,
+                    core.model.provider.name,
+                    core.model.card.id,
+                    finished.finish_reason,
+                    finished.native_reason,
+                    finished.response_id,
+                )
+            )
+        self._report_spent()
+        return msgspec.structs.replace(finished, parts=parts)
+
+    def _with_own_ids(self, parts: tuple[Said, ...]) -> tuple[Said, ...]:
+        """A call id that is empty or was used before gets a new one: results are matched by it."""
+        used, own = set(self._core.call_ids), list(parts)
+        for at, part in enumerate(own):
+            if isinstance(part, ToolCall):
+                if not part.call_id or part.call_id in used:
+                    own[at] = part = msgspec.structs.replace(part, call_id=f"call_{self._core.hub.seq}_{at}")
+                used.add(part.call_id)
+        return tuple(own)
+
+    def _keep_partial(self) -> None:
+        """Of a stream that was cut for good: its text, as far as it was shown."""
+        core, text = self._core, "".join(self._text)
+        if text.strip():
+            said = (Text(text),)
+            core.record(
+                ev.AssistantMessage(said, core.model.provider.name, core.model.card.id, "other", partial=True)
+            )
+        self._report_spent()
+
+    def _report_spent(self) -> None:
+        usage, self._usage = self._usage, Usage()
+        if usage == Usage():
+            return
+        core = self._core
+        day = datetime.fromtimestamp(core.parts.clock.now(), UTC).date().isoformat()
+        core.record(ev.UsageReported(core.model.card.id, usage, cost_of(usage, core.model.card, day)))
+
+    async def _wait(self, attempt: int, problem: ProviderError) -> None:
+        settings = self._core.parts.settings
+        delay = settings.first_delay * 2 ** (attempt - 1) * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+        if problem.retry_after is not None:
+            delay = problem.retry_after
+        delay = min(delay, settings.longest_delay)
+        self._core.record(ev.Retry(attempt, settings.attempts, round(delay, 3), problem.kind, str(problem)))
+        self._core.hub.show(ev.Waiting(delay, str(problem)))
+        await self._core.parts.clock.sleep(delay)
+
+    # ── the prompt ──
+
+    def prompt(self) -> Prompt:
+        core = self._core
+        settings = core.parts.settings
+        return Prompt(
+            model=core.model.card.id,
+            system=core.system(),
+            tools=tuple(tool.spec for tool in core.tools().values()),
+            messages=core.view.messages(),
+            status=self._status(),
+            max_output=self._max_output(),
+            effort=settings.effort,
+            temperature=settings.temperature,
+            tool_choice="none" if self._grace else "auto",
+            session=core.state.session,
+        )
+
+    def _status(self) -> str | None:
+        core = self._core
+        landing = "the budget of this turn is used up: answer now, without tools" if self._grace else ""
+        if not core.parts.settings.run_status:
+            return landing or None
+        spent = core.spent()
+        progress = Progress(spent.steps, spent.calls, spent.tokens, core.state.context_tokens, spent.seconds)
+        return "\n".join(filter(None, (status_line(progress, core.limits), landing)))
+
+    def _max_output(self) -> int | None:
+        """Never more than what the window leaves; None for the model's own limit."""
+        wanted, card = self._core.parts.settings.max_output, self._core.model.card
+        if card.window is None:
+            return wanted
+        left = max(card.window - context_size(self._core), ROOM_FOR_ANSWER)
+        most = min(limit for limit in (wanted, card.max_output, card.window) if limit is not None)
+        return left if left < most else wanted
+
+
+def context_size(core: Core) -> int:
+    """Tokens of the next prompt: measured where the service said it, else estimated with prompt and tools."""
+    if core.state.total.usage.prompt:
+        return core.state.context_tokens
+    schemas = sum(len(tool.spec.description) + len(str(tool.spec.schema)) for tool in core.tools().values())
+    return core.state.context_tokens + estimate.tokens_of_prose("".join(core.system())) + schemas // 4

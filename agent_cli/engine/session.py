@@ -1,0 +1,216 @@
+"""The one door: commands in, events out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator
+
+from agent_cli.engine import endings
+from agent_cli.engine.core import Core
+from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.parts import Parts
+from agent_cli.engine.state import State
+from agent_cli.engine.turn import Turn
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Answer, Command, Interrupt, Mode, Reset, Say, SetMode, SetModel
+from agent_cli.kernel.errors import ConfigError, StoreError
+
+log = logging.getLogger("agent_cli.engine")
+
+
+class Session:
+    """A durable conversation and the turn that runs on it. Belongs to one event loop.
+
+    Opening one replays its log. Raises StoreError where the log cannot be read or written.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._core = Core(parts)
+        self._task: asyncio.Task[None] | None = None
+        self._steered: deque[Say] = deque()
+        self._later: deque[Say] = deque()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._timed_out = False
+        if self.state.running:
+            self._core.record(endings.abandoned())
+        self._resumed = self.state.started
+
+    @property
+    def id(self) -> str:
+        return self._core.state.session
+
+    @property
+    def state(self) -> State:
+        """Where the session stands. Read it; never write it."""
+        return self._core.state
+
+    @property
+    def halted(self) -> str:
+        """Why every turn is refused, "" if none is."""
+        return self._core.halt()
+
+    def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
+        """Joins at once: facts with seq > since from the log, then facts and previews as they come.
+
+        Ends when the session is closed; raises StoreError when its log cannot be written any more.
+        """
+        return self._core.hub.listen(since)
+
+    def send(self, command: Command) -> None:
+        """Takes effect at once; what came of it is an event. Raises StoreError."""
+        match command:
+            case Say():
+                self._say(command)
+            case Answer(call_id):
+                waiting = self._core.waiting.get(call_id)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(command)
+            case Interrupt():
+                if self._task is not None:
+                    self._task.cancel()
+            case SetMode(mode):
+                self._set_mode(mode)
+            case SetModel(name):
+                self._set_model(name)
+            case Reset(guardrail, added):
+                self._ensure_started()
+                self._core.record(ev.GuardrailReset(guardrail, added))
+
+    async def idle(self) -> None:
+        """Returns when no turn runs and none is queued. Raises StoreError when the log broke."""
+        await self._idle.wait()
+        if self._core.hub.failure is not None:
+            raise self._core.hub.failure
+
+    async def close(self, reason: str = "") -> None:
+        """Stops a running turn, lets go of the log and of the model. Idempotent."""
+        self._later.clear()
+        self._steered.clear()
+        if self._task is not None:
+            self._task.cancel()
+            await self._idle.wait()
+        if self.state.started and self._core.hub.failure is None and not self._closed:
+            self._core.record(ev.SessionEnded(reason))
+        self._core.hub.close()
+        await self._core.model.provider.close()
+        self._closed = True
+
+    _closed = False
+
+    # ── commands ──
+
+    def _say(self, say: Say) -> None:
+        if self._task is None:
+            self._begin(say)
+        elif say.when == "steer":
+            self._steered.append(say)
+        else:
+            self._later.append(say)
+        self._show_queue()
+
+    def _show_queue(self) -> None:
+        self.state.queued = (*self._steered, *self._later)
+
+    def _set_mode(self, mode: Mode) -> None:
+        self._ensure_started()
+        if mode != self.state.mode:
+            self._core.record(ev.ModeSwitched(mode))
+
+    def _set_model(self, name: str) -> None:
+        core = self._core
+        self._ensure_started()
+        try:
+            opened = core.parts.models.open(name)
+        except ConfigError as problem:
+            core.record(ev.OperatorNote(str(problem), "error"))
+            return
+        core.model = opened
+        self.state.card = opened.card
+        core.record(ev.ModelSwitched(opened.provider.name, opened.card.id, "chosen by the operator"))
+
+    def _ensure_started(self) -> None:
+        """The first fact of a new session; of a resumed one, that it goes on with another model."""
+        core = self._core
+        if not self.state.started:
+            core.record(core.parts.started)
+        elif self._resumed and core.last_model != core.model.card.id:
+            core.record(ev.ModelSwitched(core.model.provider.name, core.model.card.id, "chosen on resume"))
+        self._resumed = False
+
+    # ── turns ──
+
+    def _begin(self, say: Say) -> None:
+        """The operator's message is in the log before this returns."""
+        core = self._core
+        self._ensure_started()
+        core.hub.turn += 1
+        core.hub.step = 0
+        core.stop = None
+        halt = core.halt()
+        core.record(ev.TurnStarted(core.model.card.id))
+        if halt:
+            core.record(endings.refused(f"the session is halted: {halt}"))
+            return
+        core.record(ev.OperatorMessage(say.content))
+        self._idle.clear()
+        self._timed_out = False
+        self._task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            ending = await self._ending()
+            if ending is not None:
+                self._core.record(ending)
+        except StoreError:
+            log.exception("the session's log cannot be written")  # listeners and idle() were told by the hub
+        finally:
+            self._core.hub.step = 0
+            self._task = None
+            self._next()
+
+    async def _ending(self) -> Ending | None:
+        """Runs the turn; whatever happens in it becomes its one ending. None when the log broke."""
+        limit = self._core.parts.limits.max_duration
+        deadline = Deadline(self._core.parts.clock, limit, self._time_out)
+        deadline.start()
+        try:
+            return await Turn(self._core, deadline, self._take_steered).run()
+        except Stopped as stopped:
+            return stopped.ending
+        except asyncio.CancelledError:
+            return endings.out_of_time(limit or 0.0) if self._timed_out else endings.interrupted()
+        except StoreError:
+            return None
+        except Exception as problem:
+            log.exception("turn failed")
+            return endings.failed(problem)
+        finally:
+            deadline.stop()
+
+    def _time_out(self) -> None:
+        self._timed_out = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def _take_steered(self) -> int:
+        """Records the messages that were typed while the turn ran; returns how many."""
+        taken = 0
+        while self._steered:
+            self._core.record(ev.OperatorMessage(self._steered.popleft().content))
+            taken += 1
+        self._show_queue()
+        return taken
+
+    def _next(self) -> None:
+        """The next turn, from what waits; an interrupt ends a turn, not what waits behind it."""
+        waiting = self._steered or self._later
+        if waiting and self._core.hub.failure is None:
+            say = waiting.popleft()
+            self._show_queue()
+            self._begin(say)
+        if self._task is None:
+            self._idle.set()

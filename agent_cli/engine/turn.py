@@ -1,0 +1,134 @@
+"""One turn: from an operator's message to idle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent_cli.engine import endings
+from agent_cli.engine.batch import Batch
+from agent_cli.engine.core import Core
+from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.request import Request, context_size
+from agent_cli.guardrails import budgets
+from agent_cli.guardrails.budgets import Breach
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import ToolCall, calls_of, text_of
+
+FULL = 0.95
+SETTLED = "not run: {reason}"
+
+
+class Turn:
+    """`steer` takes the messages that came while the turn ran; each is recorded as it is taken."""
+
+    def __init__(self, core: Core, deadline: Deadline, steer: Callable[[], int]) -> None:
+        self._core = core
+        self._deadline = deadline
+        self._steer = steer
+        self._grace: Breach | None = None
+        self._empty = 0
+        self._told: set[ev.Exhausted] = set()
+
+    async def run(self) -> Ending:
+        """Raises Stopped where a guardrail cuts it, ProviderError where the service ended it."""
+        while True:
+            self._seam()
+            finished = await self._step()
+            self._check()
+            calls = calls_of(finished.parts)
+            if calls:
+                await self._batch(calls)
+            elif not text_of(finished.parts).strip():
+                self._count_empty(finished)
+            elif not self._steer():
+                return self._answered(finished)
+
+    # ── between steps ──
+
+    def _seam(self) -> None:
+        """Before each model request: what came in, what is used up, what still fits."""
+        core = self._core
+        self._steer()
+        self._check()
+        self._warn()
+        breach = budgets.step_breach(core.spent(), core.limits)
+        if breach is not None and self._grace is None:
+            self._land(breach)
+        window = core.model.card.window
+        if window is not None and context_size(core) >= FULL * window:
+            core.record(
+                ev.ContextReductionDegraded("turn-cut", core.model.card.id, context_size(core), window)
+            )
+            raise Stopped(endings.window_full(context_size(core), window))
+
+    def _check(self) -> None:
+        """Money and the watchdog: never a grace step."""
+        core = self._core
+        alert, core.stop = core.stop, None
+        if alert is not None:
+            core.record(
+                ev.GuardrailTrip(
+                    "watchdog", alert.signal, alert.severity, alert.scope, alert.reason, halted_turn=True
+                )
+            )
+            raise Stopped(endings.watched(alert.signal, alert.reason))
+        breach = budgets.cost_breach(core.spent(), core.limits)
+        if breach is not None:
+            self._trip(breach, halted_turn=True)
+            raise Stopped(endings.exhausted(breach))
+
+    def _warn(self) -> None:
+        for warning in budgets.warnings(self._core.spent(), self._core.limits, frozenset(self._told)):
+            self._told.add(warning.dimension)
+            self._core.record(warning)
+
+    def _land(self, breach: Breach) -> None:
+        """A soft landing: one more step, without tools. Or none, where the operator wants that."""
+        hard = self._core.limits.on_exhaustion == "fail"
+        self._trip(breach, halted_turn=hard)
+        if hard:
+            raise Stopped(endings.exhausted(breach))
+        self._grace = breach
+
+    def _trip(self, breach: Breach, *, halted_turn: bool) -> None:
+        scope: ev.StopScope = "session" if breach.session else "turn"
+        self._core.record(
+            ev.GuardrailTrip(breach.guardrail, breach.exhausted, "halt", scope, breach.reason, halted_turn)
+        )
+
+    # ── a step ──
+
+    async def _step(self) -> ev.Finished:
+        core = self._core
+        core.hub.step += 1
+        core.record(ev.StepStarted(core.model.card.id))
+        return await Request(core, grace=self._grace is not None).send()
+
+    async def _batch(self, calls: tuple[ToolCall, ...]) -> None:
+        core = self._core
+        self._empty = 0
+        batch = Batch(core, calls, self._deadline)
+        if self._grace is not None:
+            batch.settle_rest(SETTLED.format(reason=self._grace.reason))
+            raise Stopped(endings.exhausted(self._grace))
+        breach = budgets.batch_breach(core.spent(), len(calls), core.limits)
+        if breach is not None:
+            batch.settle_rest(SETTLED.format(reason=breach.reason))
+            self._land(breach)
+            return
+        await batch.run()
+        self._check()
+
+    def _count_empty(self, finished: ev.Finished) -> None:
+        """An empty answer is asked for once more, then it is an error that carries the service's reason."""
+        self._empty += 1
+        if self._empty > 1 or finished.finish_reason in ("refusal", "safety", "context"):
+            reason = finished.native_reason or finished.finish_reason
+            message = f"the model returned neither text nor a tool call (finish reason: {reason})"
+            raise Stopped(ev.TurnError("error", "error", endings.EXIT_CUT, message))
+
+    def _answered(self, finished: ev.Finished) -> Ending:
+        if self._grace is not None:
+            return endings.landed(self._grace.exhausted)
+        return endings.answered(finished.native_reason or finished.finish_reason)
