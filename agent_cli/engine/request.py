@@ -92,12 +92,14 @@ class Request:
 
     def _with_own_ids(self, parts: tuple[Said, ...]) -> tuple[Said, ...]:
         """A call id that is empty or was used before gets a new one: results are matched by it."""
-        used, own = set(self._core.call_ids), list(parts)
-        for at, part in enumerate(own):
-            if isinstance(part, ToolCall):
-                if not part.call_id or part.call_id in used:
-                    own[at] = part = msgspec.structs.replace(part, call_id=f"call_{self._core.hub.seq}_{at}")
-                used.add(part.call_id)
+        used = set(self._core.call_ids)
+        own: list[Said] = []
+        for at, part in enumerate(parts):
+            taken = isinstance(part, ToolCall) and (not part.call_id or part.call_id in used)
+            kept = msgspec.structs.replace(part, call_id=f"call_{self._core.hub.seq}_{at}") if taken else part
+            if isinstance(kept, ToolCall):
+                used.add(kept.call_id)
+            own.append(kept)
         return tuple(own)
 
     def _keep_partial(self) -> None:
