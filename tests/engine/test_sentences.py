@@ -66,16 +66,22 @@ async def test_a_fact_that_could_not_be_written_is_never_shown():
 
 
 @pytest.mark.parametrize("kill_after", range(3, 13))
-async def test_every_recorded_call_gets_exactly_one_result_if_the_process_dies_the_view_supplies_it(kill_after: int):
+async def test_every_recorded_call_gets_exactly_one_result_if_the_process_dies_the_view_supplies_it(
+    kill_after: int,
+):
     whole = ListLog()
     calls = wants(("read", {"path": "a"}), ("write", {"path": "b"}))
-    session = open_session(Playing(calls, says("done")), FakeTool("read"), FakeTool("write", read_only=False), log=whole)
+    session = open_session(
+        Playing(calls, says("done")), FakeTool("read"), FakeTool("write", read_only=False), log=whole
+    )
     await run(session, say("go"))
     await session.close()
 
     entries = list(whole.read())[:kill_after]
     provider = Playing(says("going on"))
-    again = open_session(provider, FakeTool("read"), FakeTool("write", read_only=False), log=ListLog(entries=entries))
+    again = open_session(
+        provider, FakeTool("read"), FakeTool("write", read_only=False), log=ListLog(entries=entries)
+    )
     await run(again, say("and now?"))
     sent = provider.asked[0].messages
     wanted = [part.call_id for message in sent for part in message.parts if isinstance(part, ToolCall)]
@@ -98,7 +104,9 @@ async def test_spent_tokens_are_recorded_before_any_tool_of_that_step_runs():
         kinds_when_run.append(log.kinds)
         return "x"
 
-    session = open_session(Playing(wants(("read", {"path": "a"})), says("done")), FakeTool("read", look), log=log)
+    session = open_session(
+        Playing(wants(("read", {"path": "a"})), says("done")), FakeTool("read", look), log=log
+    )
     await run(session, say("go"))
     assert kinds_when_run[0].count("usage") == 1
     assert session.state.total.cost == pytest.approx(2 * (100 * 1.0 + 10 * 2.0) / 1e6)
@@ -118,7 +126,10 @@ TERMINAL_CASES = {
     "provider down": lambda: (Playing(*[ConnectionFailed("down") for _ in range(3)]), {}),
     "refused request": lambda: (Playing(RequestRefused("bad")), {}),
     "bug in a provider": lambda: (Playing(ValueError("bug")), {}),
-    "steps": lambda: (Playing(wants(("read", {"path": "a"})), says("so far")), {"limits": Limits(max_steps=1)}),
+    "steps": lambda: (
+        Playing(wants(("read", {"path": "a"})), says("so far")),
+        {"limits": Limits(max_steps=1)},
+    ),
     "cost": lambda: (Playing(says("dear")), {"limits": Limits(max_turn_cost=0.000001)}),
 }
 
@@ -169,22 +180,24 @@ async def test_a_policy_or_check_that_raises_counts_as_deny_never_as_allow():
     await session.close()
 
 
-facts = st.sampled_from([
-    ev.OperatorMessage((Text("do"),)),
-    ev.OperatorMessage((Text("  "),)),
-    ev.AssistantMessage((Text("yes"),), "fake", "fake-1"),
-    ev.AssistantMessage((Text(""), ToolCall("a", "read", {})), "fake", "fake-1"),
-    ev.AssistantMessage((ToolCall("a", "read", {}), ToolCall("b", "read", None, "{")), "fake", "fake-1"),
-    ev.AssistantMessage((Text("cut"),), "fake", "fake-1", partial=True),
-    ev.ToolReturned("a", "read", ev.Output((Text("A"),))),
-    ev.ToolReturned("b", "read", ev.Output(())),
-    ev.ToolReturned("nobody", "read", ev.Output((Text("?"),))),
-    ev.TurnCompleted("completed", "stop"),
-    ev.TurnError("canceled", "interrupted", 130, "stopped"),
-    ev.CompactionPerformed("summary", 10, 5, summary="before", keeps_from=3),
-    ev.CompactionPerformed("prune", 10, 5, cleared=("a",)),
-    ev.TurnStarted("fake-1"),
-])
+facts = st.sampled_from(
+    [
+        ev.OperatorMessage((Text("do"),)),
+        ev.OperatorMessage((Text("  "),)),
+        ev.AssistantMessage((Text("yes"),), "fake", "fake-1"),
+        ev.AssistantMessage((Text(""), ToolCall("a", "read", {})), "fake", "fake-1"),
+        ev.AssistantMessage((ToolCall("a", "read", {}), ToolCall("b", "read", None, "{")), "fake", "fake-1"),
+        ev.AssistantMessage((Text("cut"),), "fake", "fake-1", partial=True),
+        ev.ToolReturned("a", "read", ev.Output((Text("A"),))),
+        ev.ToolReturned("b", "read", ev.Output(())),
+        ev.ToolReturned("nobody", "read", ev.Output((Text("?"),))),
+        ev.TurnCompleted("completed", "stop"),
+        ev.TurnError("canceled", "interrupted", 130, "stopped"),
+        ev.CompactionPerformed("summary", 10, 5, summary="before", keeps_from=3),
+        ev.CompactionPerformed("prune", 10, 5, cleared=("a",)),
+        ev.TurnStarted("fake-1"),
+    ]
+)
 
 
 def entries_of(events: list[ev.Recorded]) -> list[ev.Entry]:
@@ -215,7 +228,9 @@ def test_no_state_on_disk_can_make_the_next_request_fail_for_ever(events: list[e
 
 
 @given(st.lists(facts, max_size=25), st.lists(facts, max_size=8))
-def test_the_view_of_a_longer_log_extends_the_view_of_a_shorter_one(start: list[ev.Recorded], more: list[ev.Recorded]):
+def test_the_view_of_a_longer_log_extends_the_view_of_a_shorter_one(
+    start: list[ev.Recorded], more: list[ev.Recorded]
+):
     more = [event for event in more if not isinstance(event, ev.CompactionPerformed)]
     view = View()
     for entry in entries_of([*start, ev.OperatorMessage((Text("seam"),))]):
@@ -275,7 +290,9 @@ async def test_an_approval_is_asked_and_its_answer_is_what_counts():
 
 async def test_an_interrupt_while_an_approval_waits_refuses_it_and_the_session_goes_on():
     log, tool = ListLog(), FakeTool("write", read_only=False)
-    session = open_session(Playing(wants(("write", {"path": "a"})), says("hello")), tool, log=log, judge=ask_writes)
+    session = open_session(
+        Playing(wants(("write", {"path": "a"})), says("hello")), tool, log=log, judge=ask_writes
+    )
     session.send(say("go"))
     await until(session, is_fact(ev.ApprovalRequested))
     session.send(Interrupt())

@@ -1,0 +1,514 @@
+"""How a turn goes on, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+from agent_cli.context.bounds import bound
+from agent_cli.engine.parts import Settings
+from agent_cli.guardrails.book import signals
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Interrupt, Reset, SetMode, SetModel
+from agent_cli.kernel.errors import (
+    AuthFailed,
+    ConnectionFailed,
+    ContextOverflow,
+    RateLimited,
+    StreamCut,
+    ToolError,
+)
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.messages import Text, ToolCall, ToolResult
+from agent_cli.kernel.usage import ModelCard, Usage
+from tests.fakes.clock import FakeClock, InstantClock, settle
+from tests.fakes.log import ListLog
+from tests.fakes.models import CARD, OneModel, Playing, says, wants
+from tests.fakes.sessions import is_fact, open_session, run, say, until
+from tests.fakes.tools import FakeTool, never
+
+
+def results(log: ListLog) -> list[ev.ToolReturned]:
+    return [event for event in log.events if isinstance(event, ev.ToolReturned)]
+
+
+def ending(log: ListLog) -> ev.TurnCompleted | ev.TurnError:
+    return next(event for event in reversed(log.events) if isinstance(event, ev.TERMINAL))
+
+
+# ── batches ──
+
+
+async def test_an_unknown_tool_and_unfit_arguments_are_results_and_the_rest_goes_on():
+    log, read = ListLog(), FakeTool("read_file")
+    calls = wants(("read_fil", {"path": "a"}), ("read_file", {"pth": "a"}), ("read_file", {"path": "b"}))
+    session = open_session(Playing(calls, says("ok")), read, log=log)
+    await run(session, say("go"))
+    texts = [ev.as_text(result.output) for result in results(log)]
+    assert "did you mean 'read_file'" in texts[0]
+    assert "did you mean 'path'" in texts[1]
+    assert texts[2] == "content of b"
+    assert read.ran == ["b"]
+    await session.close()
+
+
+async def test_arguments_that_are_no_object_are_a_result():
+    log = ListLog()
+    broken = ev.Finished((ToolCall("x", "read", None, '{"path": "a'),), Usage(), "fake-1", "tool-calls")
+    session = open_session(Playing(broken, says("ok")), FakeTool("read"), log=log)
+    await run(session, say("go"))
+    assert "not a JSON object" in ev.as_text(results(log)[0].output)
+    await session.close()
+
+
+async def test_reads_run_side_by_side_writes_alone_and_results_stand_in_the_order_of_the_calls():
+    gates = {name: asyncio.Event() for name in "abc"}
+    order: list[str] = []
+
+    async def read(path: str, _: object) -> str:
+        await gates[path].wait()
+        order.append(path)
+        return path
+
+    reader, writer = FakeTool("read", read), FakeTool("write", read_only=False)
+    provider = Playing(
+        wants(
+            ("read", {"path": "a"}),
+            ("read", {"path": "b"}),
+            ("write", {"path": "w"}),
+            ("read", {"path": "c"}),
+        ),
+        says("ok"),
+    )
+    session = open_session(provider, reader, writer)
+    session.send(say("go"))
+    await settle()
+    assert (reader.running, writer.ran) == (2, [])
+    gates["b"].set()
+    await settle()
+    gates["a"].set()
+    gates["c"].set()
+    await session.idle()
+    assert order == ["b", "a", "c"]
+    told = [part.content for part in provider.asked[1].messages[-1].parts if isinstance(part, ToolResult)]
+    assert told[0] == (Text("a"),)
+    assert told[1] == (Text("b"),)
+    assert told[3] == (Text("c"),)
+    await session.close()
+
+
+async def test_no_more_reads_run_at_once_than_the_setting_says():
+    reader = FakeTool("read", lambda path, _: asyncio.sleep(0, path))
+    calls = wants(*[("read", {"path": str(n)}) for n in range(7)])
+    session = open_session(
+        Playing(calls, says("ok")), reader, settings=Settings(run_status=False, concurrency=3)
+    )
+    await run(session, say("go"))
+    assert reader.most_running == 3
+    assert len(reader.ran) == 7
+    await session.close()
+
+
+async def test_a_tool_that_fails_or_crashes_returns_an_error_and_the_turn_goes_on():
+    async def fail(path: str, _: object) -> str:
+        if path == "a":
+            raise ToolError("no such file: a")
+        raise ValueError("bug")
+
+    log = ListLog()
+    calls = wants(("read", {"path": "a"}), ("read", {"path": "b"}))
+    session = open_session(Playing(calls, says("ok")), FakeTool("read", fail), log=log)
+    await run(session, say("go"))
+    first, second = results(log)
+    assert ev.as_text(first.output) == "no such file: a"
+    assert "crashed (ValueError: bug)" in ev.as_text(second.output)
+    assert ending(log).outcome == "completed"
+    await session.close()
+
+
+async def test_a_large_result_is_bounded_and_a_bounded_tool_is_left_alone():
+    async def large(path: str, _: object) -> str:
+        return "é" * 50_000
+
+    log = ListLog()
+    tools = FakeTool("read", large), FakeTool("page", large, bounded=True)
+    calls = wants(("read", {"path": "a"}), ("page", {"path": "a"}))
+    session = open_session(Playing(calls, says("ok")), *tools, log=log)
+    await run(session, say("go"))
+    cut, whole = (ev.as_text(result.output) for result in results(log))
+    assert len(cut.encode()) < 33_000
+    assert "left out here" in cut
+    assert whole == "é" * 50_000
+    await session.close()
+
+
+def test_a_result_within_the_bound_is_the_same_object():
+    output = ev.Output((Text("short"),))
+    assert bound(output) is output
+
+
+async def test_a_call_id_that_was_used_before_gets_a_new_one():
+    same = ev.Finished((ToolCall("x", "read", {"path": "a"}),), Usage(), "fake-1", "tool-calls")
+    log, provider = ListLog(), Playing(same, same, says("ok"))
+    session = open_session(provider, FakeTool("read"), log=log)
+    await run(session, say("go"))
+    ids = [result.call_id for result in results(log)]
+    assert len(set(ids)) == 2
+    assert sum(isinstance(part, ToolResult) for m in provider.asked[-1].messages for part in m.parts) == 2
+    await session.close()
+
+
+# ── requests ──
+
+
+async def test_a_failed_request_is_sent_again_and_its_text_withdrawn():
+    async def cut(_: Playing) -> AsyncGenerator[ev.Piece | ev.Finished, None]:
+        yield ev.UsageSoFar(Usage(input=50))
+        yield ev.TextDelta("half an ans")
+        raise StreamCut("gone")
+
+    log, clock = ListLog(), InstantClock()
+    provider = Playing(cut, RateLimited("slow", retry_after=7.0), says("whole"))
+    session = open_session(provider, log=log, clock=clock)
+    await run(session, say("go"))
+    retries = [event for event in log.events if isinstance(event, ev.Retry)]
+    assert [retry.error_kind for retry in retries] == ["stream-cut", "rate-limit"]
+    assert 0.25 <= clock.slept[0] <= 0.5
+    assert clock.slept[1] == 7.0
+    assert len(provider.asked) == 3
+    assert session.state.answer == "whole"
+    assert session.state.total.usage == Usage(input=150, output=10), "the failed attempt was paid too"
+    assert provider.asked[2].messages == provider.asked[0].messages
+    await session.close()
+
+
+async def test_three_failures_are_three_requests_two_retries_and_exit_75():
+    log, provider = ListLog(), Playing(*[ConnectionFailed("down")] * 4)
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    assert len(provider.asked) == 3
+    assert log.kinds.count("retry") == 2
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert (end.error_kind, end.exit_code) == ("provider", 75)
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind", "outcome"),
+    [
+        (AuthFailed("401"), "provider", "error"),
+        (ContextOverflow("too long"), "overflow", "context-overflow"),
+    ],
+)
+async def test_what_cannot_be_mended_is_not_sent_again(problem: Exception, kind: str, outcome: str):
+    log, provider = ListLog(), Playing(problem, says("never"))
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert (len(provider.asked), end.error_kind, end.outcome, end.exit_code) == (1, kind, outcome, 1)
+    await session.close()
+
+
+async def test_an_empty_answer_is_asked_for_once_more():
+    log, provider = ListLog(), Playing(says(""), says("now"))
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    assert (session.state.answer, ending(log).outcome) == ("now", "completed")
+    await session.close()
+
+
+async def test_a_refusal_without_text_is_not_asked_for_again():
+    log = ListLog()
+    provider = Playing(ev.Finished((), Usage(), "fake-1", "refusal", "refusal"))
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert "refusal" in end.message
+    await session.close()
+
+
+# ── interrupts, steering, switches ──
+
+
+async def test_an_interrupt_in_mid_stream_keeps_the_text_and_the_session_goes_on():
+    provider = Playing(says("a long answer"), says("second"))
+    provider.hold = asyncio.Event()
+    log = ListLog()
+    session = open_session(provider, log=log)
+    session.send(say("go"))
+    await settle()
+    session.send(Interrupt())
+    await session.idle()
+    provider.hold = None
+    partial = next(event for event in log.events if isinstance(event, ev.AssistantMessage))
+    assert partial.partial
+    assert partial.parts == (Text("a long answer "),)
+    assert ending(log).exit_code == 130
+    assert provider.aborted == 1
+    await run(session, say("go on"))
+    assert [m.role for m in provider.asked[1].messages] == ["user", "assistant", "user"]
+    await session.close()
+
+
+async def test_an_interrupt_cancels_running_tools_and_settles_the_rest():
+    log, reader = ListLog(), FakeTool("read", never)
+    writer = FakeTool("write", read_only=False)
+    calls = wants(("read", {"path": "a"}), ("read", {"path": "b"}), ("write", {"path": "c"}))
+    session = open_session(Playing(calls, says("fine")), reader, writer, log=log)
+    session.send(say("go"))
+    await until(session, is_fact(ev.ToolCallStarted))
+    await settle()
+    session.send(Interrupt())
+    await session.idle()
+    assert [result.executed for result in results(log)] == [True, True, False]
+    assert (reader.running, writer.ran) == (0, [])
+    await run(session, say("on"))
+    assert session.state.answer == "fine"
+    await session.close()
+
+
+async def test_a_message_typed_while_the_turn_runs_is_delivered_before_the_next_request():
+    gate = asyncio.Event()
+
+    async def wait(path: str, _: object) -> str:
+        await gate.wait()
+        return path
+
+    provider = Playing(wants(("read", {"path": "a"})), says("ok"), says("later"))
+    session = open_session(provider, FakeTool("read", wait))
+    session.send(say("go"))
+    await settle()
+    session.send(say("look at b too"))
+    session.send(say("and then this", when="after"))
+    assert len(session.state.queued) == 2
+    gate.set()
+    await session.idle()
+    assert provider.asked[1].messages[-1].parts[-1] == Text("look at b too")
+    assert provider.asked[2].messages[-1].parts[-1] == Text("and then this")
+    assert (session.state.turn, session.state.queued) == (2, ())
+    await session.close()
+
+
+async def test_a_message_that_comes_with_the_last_answer_keeps_the_turn_going():
+    async def answer(_: Playing) -> AsyncGenerator[ev.Piece | ev.Finished, None]:
+        session.send(say("one more thing"))
+        yield says("first")
+
+    provider = Playing(answer, says("second"))
+    session = open_session(provider)
+    await run(session, say("go"))
+    assert (session.state.turn, session.state.answer) == (1, "second")
+    await session.close()
+
+
+async def test_a_switch_of_model_and_mode_is_a_fact_and_an_unknown_model_changes_nothing():
+    provider, log = Playing(says("a"), says("b")), ListLog()
+    other = ModelCard("fake-2", "fake")
+    models = OneModel(provider, CARD, other)
+    session = open_session(provider, log=log, models=models, model=models.open("fake-1"))
+    await run(session, say("go"))
+    session.send(SetModel("fake-9"))
+    session.send(SetModel("fake-2"))
+    session.send(SetMode("yolo"))
+    await run(session, say("go"))
+    assert [p.model for p in provider.asked] == ["fake-1", "fake-2"]
+    assert any(isinstance(e, ev.OperatorNote) and "fake-9" in e.text for e in log.events)
+    assert session.state.mode == "yolo"
+    assert session.state.total.unpriced
+    await session.close()
+    again = open_session(Playing(), log=ListLog(entries=list(log.read())))
+    assert again.state.mode == "yolo"
+    await again.close()
+
+
+async def test_a_session_resumed_with_another_model_says_so_once():
+    log = ListLog()
+    session = open_session(Playing(says("a")), log=log)
+    await run(session, say("go"))
+    await session.close()
+    provider = Playing(says("b"))
+    models = OneModel(provider, ModelCard("fake-2", "fake"))
+    resumed = ListLog(entries=list(log.read()))
+    again = open_session(provider, log=resumed, models=models, model=models.open("fake-2"))
+    await run(again, say("more"))
+    assert [e.model for e in resumed.events if isinstance(e, ev.ModelSwitched)] == ["fake-2"]
+    assert provider.asked[0].messages[0].parts == (Text("go"),)
+    await again.close()
+
+
+# ── ceilings ──
+
+
+async def test_used_up_steps_land_softly_with_one_answer_without_tools():
+    log = ListLog()
+    provider = Playing(
+        wants(("read", {"path": "a"})), wants(("read", {"path": "b"})), says("as far as I got")
+    )
+    session = open_session(provider, FakeTool("read"), log=log, limits=Limits(max_steps=2))
+    await run(session, say("go"))
+    end = ending(log)
+    assert isinstance(end, ev.TurnCompleted)
+    assert (end.outcome, end.exhausted, end.exit_code) == ("budget-exhausted", "steps", 0)
+    assert [prompt.tool_choice for prompt in provider.asked] == ["auto", "auto", "none"]
+    assert log.kinds.count("budget-warning") == 1
+    await session.close()
+
+
+async def test_a_tool_call_in_the_grace_step_is_never_run_and_ends_the_turn():
+    log, tool = ListLog(), FakeTool("read")
+    provider = Playing(wants(("read", {"path": "a"})), wants(("read", {"path": "b"})))
+    session = open_session(provider, tool, log=log, limits=Limits(max_steps=1))
+    await run(session, say("go"))
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert (end.outcome, end.exhausted, end.exit_code) == ("budget-exhausted", "steps", 1)
+    assert tool.ran == ["a"]
+    assert not results(log)[-1].executed
+    await session.close()
+
+
+async def test_a_batch_over_the_tool_call_ceiling_is_settled_whole_without_running():
+    log, tool = ListLog(), FakeTool("read")
+    provider = Playing(
+        wants(("read", {"path": "a"}), ("read", {"path": "b"})),
+        wants(("read", {"path": "c"}), ("read", {"path": "d"})),
+        says("enough"),
+    )
+    session = open_session(provider, tool, log=log, limits=Limits(max_tool_calls=3))
+    await run(session, say("go"))
+    assert sorted(tool.ran) == ["a", "b"]
+    assert session.state.turn_calls == 2
+    assert [e.reason for e in log.events if isinstance(e, ev.GuardrailTrip)] == [
+        "tool-call ceiling reached (2/3, 2 more asked)"
+    ]
+    assert ending(log).exhausted == "tool-calls"
+    await session.close()
+
+
+async def test_on_exhaustion_fail_stops_without_a_grace_step():
+    log, provider = ListLog(), Playing(wants(("read", {"path": "a"})))
+    session = open_session(
+        provider, FakeTool("read"), log=log, limits=Limits(max_steps=1, on_exhaustion="fail")
+    )
+    await run(session, say("go"))
+    assert (len(provider.asked), ending(log).exit_code) == (1, 1)
+    await session.close()
+
+
+async def test_a_session_over_its_cost_ceiling_refuses_turns_until_more_is_granted():
+    log = ListLog()
+    provider = Playing(says("dear"), says("again"))
+    session = open_session(provider, log=log, limits=Limits(max_session_cost=0.0001))
+    await run(session, say("go"))
+    first = ending(log)
+    assert (first.outcome, first.exhausted, first.exit_code) == ("guardrail-stop", "cost", 1)
+    await run(session, say("and?"))
+    assert (ending(log).outcome, ending(log).exit_code, len(provider.asked)) == ("halted", 3, 1)
+    session.send(Reset("cost_ceiling", 5.0))
+    await run(session, say("and now?"))
+    assert session.state.answer == "again"
+    await session.close()
+
+
+async def test_the_wall_clock_is_one_deadline_over_retries():
+    clock, log = FakeClock(), ListLog()
+    provider = Playing(*[ConnectionFailed("down")] * 3)
+    settings = Settings(run_status=False, first_delay=30.0)
+    session = open_session(
+        provider, log=log, clock=clock, settings=settings, limits=Limits(max_duration=40.0)
+    )
+    session.send(say("go"))
+    await settle()
+    await clock.advance(31)
+    assert len(provider.asked) == 2
+    await clock.advance(10)
+    await session.idle()
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert (end.outcome, end.exhausted, end.exit_code) == ("budget-exhausted", "duration", 1)
+    await session.close()
+
+
+async def test_the_window_is_never_overfilled_knowingly():
+    log = ListLog()
+    provider = Playing(says("full", usage=Usage(input=96_000, output=10)))
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    await run(session, say("more"))
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert (end.outcome, len(provider.asked)) == ("context-overflow", 1)
+    await session.close()
+
+
+async def test_the_asked_output_never_exceeds_what_the_window_leaves():
+    provider = Playing(says("a", usage=Usage(input=93_000, output=1_000)), says("b"))
+    session = open_session(provider)
+    await run(session, say("go"))
+    await run(session, say("more"))
+    assert provider.asked[0].max_output is None
+    asked = provider.asked[1].max_output
+    assert asked is not None
+    assert asked <= 6_000
+    await session.close()
+
+
+# ── the watchdog ──
+
+
+def looping() -> Playing:
+    return Playing(*[wants(("read", {"path": "a"})) for _ in range(9)])
+
+
+async def test_under_enforce_the_fifth_equal_call_is_cut_before_it_runs():
+    log, tool = ListLog(), FakeTool("read")
+    session = open_session(looping(), tool, log=log, signals=signals(), watchdog="enforce")
+    await run(session, say("go"))
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert (end.outcome, end.exit_code, len(tool.ran)) == ("loop-detected", 1, 4)
+    assert log.kinds.count("guardrail-trip") == 1
+    await run(session, say("again"))
+    assert ending(log).exit_code == 3
+    reopened = open_session(
+        Playing(), log=ListLog(entries=list(log.read())), signals=signals(), watchdog="enforce"
+    )
+    assert "watchdog" in reopened.halted
+    lenient = open_session(
+        Playing(), log=ListLog(entries=list(log.read())), signals=signals(), watchdog="warn"
+    )
+    assert lenient.halted == ""
+    session.send(Reset("watchdog"))
+    assert session.halted == ""
+    for opened in (session, reopened, lenient):
+        await opened.close()
+
+
+async def test_under_warn_it_is_told_and_not_cut():
+    log, tool = ListLog(), FakeTool("read")
+    provider = Playing(*[wants(("read", {"path": "a"})) for _ in range(6)], says("ok"))
+    session = open_session(provider, tool, log=log, signals=signals(), watchdog="warn")
+    await run(session, say("go"))
+    assert (len(tool.ran), log.kinds.count("guardrail-finding")) == (6, 1)
+    assert ending(log).outcome == "completed"
+    await session.close()
+
+
+async def test_different_results_are_not_a_loop():
+    count = iter(range(100))
+
+    async def changing(path: str, _: object) -> str:
+        return f"line {next(count)}"
+
+    log = ListLog()
+    provider = Playing(*[wants(("read", {"path": "./a"})) for _ in range(8)], says("ok"))
+    session = open_session(
+        provider, FakeTool("read", changing), log=log, signals=signals(), watchdog="enforce"
+    )
+    await run(session, say("go"))
+    assert ending(log).outcome == "completed"
+    await session.close()
