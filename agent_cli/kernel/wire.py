@@ -104,6 +104,11 @@ def _written_out(schema: Any, shared: dict[str, Any]) -> Any:
     if "$ref" in schema:
         return _written_out(shared[str(schema["$ref"])], shared)
     kept = {key: value for key, value in schema.items() if key not in ("title", "default")}
+    options = [option for option in kept.pop("anyOf", []) if option != {"type": "null"}]
+    if len(options) == 1:  # an argument that may be left out needs no null beside its type
+        return {**_written_out(options[0], shared), **kept}
+    if options:
+        kept["anyOf"] = options
     if "properties" in kept:
         kept["properties"] = {name: _written_out(held, shared) for name, held in kept["properties"].items()}
         return {

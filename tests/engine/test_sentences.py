@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from agent_cli.context.view import OUTCOME_UNKNOWN, View
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
@@ -13,8 +17,6 @@ from agent_cli.kernel.errors import ConnectionFailed, RequestRefused, StoreError
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Text, ToolCall, ToolResult
 from agent_cli.ports import Facts, Proposal, Ruling
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.fakes.log import ListLog
 from tests.fakes.models import Playing, says, wants
 from tests.fakes.sessions import STARTED, ask_writes, is_fact, open_session, parts, run, say, until
@@ -212,7 +214,7 @@ def test_no_state_on_disk_can_make_the_next_request_fail_for_ever(events: list[e
     messages = view.messages()
     assert messages[0].role == "user"
     assert messages[-1].role == "user"
-    assert all(one.role != other.role for one, other in zip(messages, messages[1:], strict=False))
+    assert all(one.role != other.role for one, other in itertools.pairwise(messages))
     assert all(message.parts for message in messages)
     for at, message in enumerate(messages):
         wanted = [part.call_id for part in message.parts if isinstance(part, ToolCall)]

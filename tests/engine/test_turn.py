@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
+
 from agent_cli.context.bounds import bound
 from agent_cli.engine.parts import Settings
 from agent_cli.guardrails.book import signals

@@ -29,7 +29,13 @@ class ListLog:
         for entry, text in list(self.rows):
             if entry.seq > since:
                 yield Entry(
-                    entry.session, entry.seq, entry.time, entry.turn, entry.step, wire.event_from_json(text), entry.branch
+                    entry.session,
+                    entry.seq,
+                    entry.time,
+                    entry.turn,
+                    entry.step,
+                    wire.event_from_json(text),
+                    entry.branch,
                 )
 
     def close(self) -> None:

@@ -1,0 +1,64 @@
+"""Start-up is fast because nobody pays for what he does not use. Looked at in the running process: the static
+graph cannot see whether a deferral really defers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HEAVY = (
+    "anthropic",
+    "google.genai",
+    "mcp",
+    "textual",
+    "prompt_toolkit",
+    "rich.markdown",
+    "pathspec",
+    "pygments",
+)
+REPORT = "import json, sys; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+
+
+def modules_after(code: str, *, cwd: Path = ROOT) -> set[str]:
+    """The modules of a fresh process after some code."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = f"import atexit\natexit.register(lambda: exec({REPORT!r}))\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, cwd=cwd, capture_output=True, text=True, timeout=60
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    return set(json.loads(last))
+
+
+def heavy_in(modules: set[str], *heavy: str) -> list[str]:
+    return [name for name in heavy if any(held == name or held.startswith(name + ".") for held in modules)]
+
+
+def test_the_version_is_answered_before_typer_is_imported():
+    modules = modules_after(
+        "import sys; sys.argv = ['agent-cli', '--version']; from agent_cli.__main__ import main; main()"
+    )
+    assert heavy_in(modules, *HEAVY, "typer", "pydantic", "rich", "asyncio", "httpx2", "sqlite3") == []
+
+
+def test_help_needs_no_model_no_screen_and_no_database():
+    modules = modules_after(
+        "import sys; sys.argv = ['agent-cli', '--help']; from agent_cli.__main__ import main; main()"
+    )
+    assert heavy_in(modules, *HEAVY, "httpx2", "sqlite3") == []
+
+
+@pytest.mark.parametrize("room", ["kernel", "ports", "context", "guardrails", "permissions", "engine"])
+def test_the_lower_floors_import_nothing_heavy(room: str):
+    code = f"import pkgutil, importlib, agent_cli.{room} as room\n"
+    if room != "ports":
+        code += "[importlib.import_module(m.name) for m in pkgutil.walk_packages(room.__path__, room.__name__ + '.')]"
+    modules = modules_after(code)
+    assert heavy_in(modules, *HEAVY, "typer", "pydantic", "rich", "httpx2", "sqlite3", "subprocess") == []
