@@ -1,0 +1,151 @@
+"""What a one-shot run says on stderr while it works: one line a fact, nothing that a terminal would obey."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TypeAlias
+
+from agent_cli.headless.plain import one_line, plain
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import ToolCall, calls_of, text_of
+
+
+class Level(IntEnum):
+    """How much is said. Lines of a lower level are always part of a higher one."""
+
+    QUIET = 0
+    NORMAL = 1
+    VERBOSE = 2
+
+
+Line: TypeAlias = tuple[Level, str]
+
+CUT = (
+    "The cancellation that follows is this cut, not a provider failure; a one-shot run ends here with exit 1."
+)
+
+
+class Narrator:
+    """Turns entries into lines. Fed every entry in order, since a result needs the call it belongs to."""
+
+    def __init__(self, session: str) -> None:
+        self._tag = f"agent: [session {session}]"
+        self._subjects: dict[str, str] = {}
+
+    def operator(self, text: str) -> str:
+        """A line of the operator's log."""
+        return f"{self._tag} {one_line(text, 2_000)}"
+
+    def tell(self, entry: ev.Entry) -> Line | None:
+        match entry.event:
+            case ev.AssistantMessage(parts):
+                return _spoken(text_of(parts)) if calls_of(parts) else None
+            case ev.ToolCallProposed(call):
+                self._subjects[call.call_id] = _arguments(call)
+            case ev.ToolCallStarted(call_id, subject=subject):
+                self._subjects[call_id] = subject
+            case ev.ToolReturned():
+                return Level.NORMAL, self._returned(entry.event)
+            case ev.GuardrailTrip():
+                return Level.QUIET, self.operator(_trip(entry.event))
+            case ev.UsageReported():
+                return Level.VERBOSE, self.operator(f"step {entry.step}: {_usage(entry.event)}")
+            case event:
+                return self._noted(event)
+        return None
+
+    def _returned(self, event: ev.ToolReturned) -> str:
+        call = one_line(f"{event.tool} {self._subjects.pop(event.call_id, '')}")
+        if event.output.ok:
+            return f"  {call}: ok ({event.duration_s:.2f} s)"
+        reason = one_line(ev.as_text(event.output), 300)
+        took = f"({event.duration_s:.2f} s)" if event.executed else "(not run)"
+        return f"  {call}: failed {took}: {reason}"
+
+    def _noted(self, event: ev.Recorded) -> Line | None:
+        noted = _note(event)
+        return None if noted is None else (noted[0], self.operator(noted[1]))
+
+
+def _note(event: ev.Recorded) -> Line | None:
+    """Facts that are one sentence to the operator."""
+    level = Level.NORMAL
+    match event:
+        case ev.OperatorNote(text, importance):
+            level = Level.QUIET if importance == "error" else Level.NORMAL
+        case ev.GuardrailFinding(check, severity=severity, message=message):
+            text = f"{check} ({severity}): {message}"
+        case ev.BudgetWarning(dimension, used, limit):
+            text = f"{dimension}: {used:,.6g} of {limit:,.6g} used"
+        case ev.Retry(attempt, attempts, delay_s, kind, reason):
+            again = f"attempt {attempt + 1} of {attempts} in {delay_s:.1f} s"
+            text = f"the request failed ({kind}: {reason}); {again}"
+        case ev.ApprovalDecided(_, tool, allowed=False, message=message):
+            text = f"{tool}: approval refused. {message}"
+        case ev.CompactionPerformed(mode, before, after):
+            text = f"context reduced ({mode}): {before:,} to {after:,} tokens"
+        case ev.ContextReductionFailed(operation, reason):
+            text = f"{operation} failed: {reason}"
+        case ev.ContextReductionDegraded(operation, model, size, window):
+            text = f"{operation} ({model}): about {size:,} of {window:,} tokens"
+        case ev.ModelSwitched(provider, model, reason):
+            text = f"model: {provider}/{model} {reason}"
+        case ev.CheckpointPerformed(note=note):
+            text = f"checkpoint written {note}"
+        case ev.PlanRecorded(path) | ev.PlanRevoked(path):
+            text = f"plan: {path}"
+        case ev.SubtaskStarted(name, task=task):
+            text = f"subtask {name} started: {task}"
+        case ev.SubtaskCompleted(name, outcome):
+            text = f"subtask {name} ended: {outcome}"
+        case silent:
+            return _silent(silent)
+    return level, text
+
+
+Silent: TypeAlias = (
+    ev.SessionStarted
+    | ev.TurnStarted
+    | ev.OperatorMessage
+    | ev.StepStarted
+    | ev.AssistantMessage
+    | ev.UsageReported
+    | ev.ToolCallProposed
+    | ev.ApprovalRequested
+    | ev.ApprovalDecided
+    | ev.ToolCallStarted
+    | ev.ToolReturned
+    | ev.GuardrailTrip
+    | ev.GuardrailReset
+    | ev.ModeSwitched
+    | ev.TurnError
+    | ev.TurnCompleted
+    | ev.SessionEnded
+)
+
+
+def _silent(event: Silent) -> None:
+    """Decided: nothing is said of these, or it is said elsewhere. A new event fails the types here."""
+
+
+def _spoken(text: str) -> Line | None:
+    """What the model says before it calls tools is not the answer."""
+    text = plain(text).strip()
+    return (Level.NORMAL, text) if text else None
+
+
+def _arguments(call: ToolCall) -> str:
+    return " ".join(str(value) for value in (call.arguments or {}).values()) or call.raw
+
+
+def _trip(trip: ev.GuardrailTrip) -> str:
+    if trip.halted_turn:
+        return f"{trip.guardrail} guardrail cut the turn in flight — {trip.reason}. {CUT}"
+    return f"{trip.guardrail} guardrail tripped — {trip.reason}"
+
+
+def _usage(report: ev.UsageReported) -> str:
+    usage = report.usage
+    cost = "unpriced" if report.cost is None else f"${report.cost:.4f}"
+    cached = f", {usage.cache_read:,} cached" if usage.cache_read else ""
+    return f"{usage.prompt:,} tokens in{cached}, {usage.output:,} out, {cost} ({report.model})"

@@ -1,0 +1,80 @@
+"""Where a one-shot run writes: the answer to stdout and nothing else, everything else to stderr."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from agent_cli.headless.narration import Level, Narrator
+from agent_cli.headless.plain import one_line
+from agent_cli.headless.streams import Stream
+from agent_cli.headless.summary import Result
+from agent_cli.kernel import events as ev
+
+
+class Voice:
+    """The lines on stderr. `before_line` is called before each of them.
+
+    `speech_shown` says that what the model says is shown already, so that no line repeats it.
+    """
+
+    def __init__(self, stream: Stream, level: Level) -> None:
+        self.level = level
+        self.before_line: Callable[[], None] = _nothing
+        self.speech_shown = False
+        self._stream = stream
+        self._narrator: Narrator | None = None
+
+    def note(self, text: str) -> None:
+        """A notice that belongs to no event."""
+        self._say(Level.NORMAL, f"agent: {one_line(text, 2_000)}")
+
+    def entry(self, entry: ev.Entry) -> None:
+        if self._narrator is None:
+            self._narrator = Narrator(entry.session)
+        told = self._narrator.tell(entry)
+        if self.speech_shown and isinstance(entry.event, ev.AssistantMessage):
+            return
+        if told is not None:
+            self._say(*told)
+
+    def reason(self, result: Result) -> None:
+        """Why a run did not end well: one line, whatever the level."""
+        if result.error is not None:
+            tag = f"[session {result.session}] " if result.session else ""
+            message = one_line(result.error.message, 2_000)
+            self._say(Level.QUIET, f"agent: {tag}{message} (exit {result.exit_code})")
+
+    async def drained(self) -> None:
+        await self._stream.drained()
+
+    def _say(self, level: Level, line: str) -> None:
+        if level <= self.level:
+            self.before_line()
+            self._stream.write(f"{line}\n")
+
+
+class Printer:
+    """Consumes the event stream of one run, then its result. Never raises, never decides.
+
+    This one writes nothing to stdout; each output format adds what it writes there.
+    """
+
+    def __init__(self, out: Stream, voice: Voice) -> None:
+        self.out = out
+        self.voice = voice
+
+    def event(self, event: ev.Event) -> None:
+        if isinstance(event, ev.Entry):
+            self.voice.entry(event)
+
+    def finish(self, result: Result) -> None:
+        self.voice.reason(result)
+
+    async def drained(self) -> None:
+        """Returns when the readers took everything, or went away."""
+        await asyncio.gather(self.out.drained(), self.voice.drained())
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,172 @@
+"""One turn on one session, printed, and its exit code. What an unattended run answers is decided here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, Protocol
+
+from agent_cli.engine.state import State
+from agent_cli.headless import summary
+from agent_cli.headless.jsonl import JsonPrinter, StreamPrinter
+from agent_cli.headless.narration import Level
+from agent_cli.headless.printer import Printer, Voice
+from agent_cli.headless.signals import Stops
+from agent_cli.headless.streams import Stream
+from agent_cli.headless.summary import Failure, Result, Tally, Verdict
+from agent_cli.headless.text import TextPrinter
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Answer, Command, Interrupt, Say
+from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.messages import Block
+
+log = logging.getLogger("agent_cli.headless")
+
+PRINTERS: dict[str, type[Printer]] = {"text": TextPrinter, "json": JsonPrinter, "stream-json": StreamPrinter}
+STOP_WITHIN = 10.0
+"""Seconds that remain for the turn to end, or for a reader to take the result, once a stop was asked for."""
+REFUSAL = "nobody is there to approve this ({rule}): it takes --permission-mode acceptEdits, --yolo or an allow rule"
+
+
+class Door(Protocol):
+    """What a front end needs of a session."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def state(self) -> State: ...
+    def events(self, since: int = 0) -> AsyncIterator[ev.Event]: ...
+    def send(self, command: Command) -> None: ...
+    async def close(self, reason: str = "") -> None: ...
+
+
+def printer_of(output_format: str, level: Level, stdout: int = 1, stderr: int = 2) -> Printer:
+    """The printer of one of PRINTERS, over two descriptors."""
+    return PRINTERS[output_format](Stream(stdout), Voice(Stream(stderr), level))
+
+
+async def run_once(session: Door, content: tuple[Block, ...], out: Printer, *, strict: bool = False) -> int:
+    """Says `content`, prints until the turn has ended, closes the session, prints the result.
+
+    Returns the exit code. SIGINT, SIGTERM and SIGHUP stop the turn cleanly, a second one kills. A reader that
+    closes stdout ends the run: the turn is stopped, and that is no failure.
+    """
+    run = Run(session, content, out, strict=strict)
+    with Stops(run.stop) as stops:
+        run.stops = stops
+        result = await run.result()
+        out.finish(result)
+        delivered = await run.within(out.drained())
+    if not delivered:
+        return stops.exit_code
+    lost = out.out.failure
+    if lost is None or out.out.gone:
+        return result.exit_code
+    out.voice.reason(run.verdict(summary.unwritten(lost)))
+    return result.exit_code or summary.EXIT_FAILED
+
+
+class Run:
+    """What one run keeps while its turn goes on."""
+
+    stops: Stops
+
+    def __init__(self, session: Door, content: tuple[Block, ...], out: Printer, *, strict: bool) -> None:
+        self._session = session
+        self._content = content
+        self._out = out
+        self._strict = strict
+        self._tally = Tally()
+        self._begun = time.monotonic()
+        self._stopping = asyncio.Event()
+        self._ending: ev.TurnCompleted | ev.TurnError | None = None
+        self._broken: Failure | None = None
+
+    def stop(self) -> None:
+        """Asked for by a signal, or because nobody reads any more.
+
+        The interrupt comes a moment later: a turn that was begun in this very moment must run to be stopped.
+        """
+        self._stopping.set()
+        asyncio.get_running_loop().call_soon(self._interrupt)
+
+    async def within(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Waits for it; once a stop was asked for, not much longer. False if it was given up."""
+        task = asyncio.create_task(work)
+        stopping = asyncio.create_task(self._stopping.wait())
+        await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        done, _ = await asyncio.wait({task}, timeout=STOP_WITHIN)
+        if not done:
+            task.cancel()
+            return False
+        await task
+        return True
+
+    async def result(self) -> Result:
+        ended = await self.within(self._turn()) and await self.within(self._session.close())
+        return self.verdict(self._judge() if ended else summary.stuck(self.stops.exit_code, STOP_WITHIN))
+
+    def verdict(self, verdict: Verdict) -> Result:
+        session, seconds = self._session, time.monotonic() - self._begun
+        return self._tally.result(verdict, session.id, session.state.card.id, seconds)
+
+    def _judge(self) -> Verdict:
+        """From what ended the turn, and what asked for it, to how the run ended."""
+        if self._broken is not None:
+            return summary.failed(self._broken)
+        match self._ending:
+            case ev.TurnCompleted():
+                return summary.answered(self._ending, self._session.state.answer, strict=self._strict)
+            case ev.TurnError(outcome="interrupted") if self._stopping.is_set():
+                return self._stopped()
+            case ev.TurnError():
+                return summary.cut(self._ending)
+            case None if self._stopping.is_set():
+                return self._stopped()
+            case None:
+                return summary.failed(Failure("error", "the session ended before the turn did"))
+
+    def _stopped(self) -> Verdict:
+        lost = self._out.out.failure
+        if self.stops.received is not None:
+            return summary.stopped(self.stops.exit_code, self.stops.received.name)
+        return summary.left() if lost is None or self._out.out.gone else summary.unwritten(lost)
+
+    def _interrupt(self) -> None:
+        if self._ending is None and self._broken is None:
+            self._session.send(Interrupt())
+
+    # ── the turn ──
+
+    async def _turn(self) -> None:
+        """Until the session is closed, which it is as soon as the turn has its terminal event."""
+        if self._stopping.is_set():
+            return
+        try:
+            events = self._session.events(self._session.state.seq)
+            self._session.send(Say(self._content))
+            async for event in events:
+                self._out.event(event)
+                if isinstance(event, ev.Entry):
+                    await self._react(event)
+                if self._out.out.failure is not None and not self._stopping.is_set():
+                    self.stop()
+        except AgentError as problem:
+            self._broken = Failure(problem.kind, str(problem))
+        except Exception as problem:
+            log.exception("the printer of a one-shot run failed")
+            self._broken = Failure("internal", f"internal error: {type(problem).__name__}: {problem}")
+
+    async def _react(self, entry: ev.Entry) -> None:
+        self._tally.feed(entry.event)
+        match entry.event:
+            case ev.TurnCompleted() | ev.TurnError() if self._ending is None:
+                self._ending = entry.event
+                await self._session.close()
+            case ev.ApprovalRequested(call_id, rule=rule):
+                self._session.send(Answer(call_id, allowed=False, message=REFUSAL.format(rule=rule)))
+            case _:
+                pass

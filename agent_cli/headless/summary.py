@@ -1,0 +1,187 @@
+"""What came of a one-shot run: one object whose fields agree with its exit code."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agent_cli.engine.state import ModelRow
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import AgentError, ConfigError, ProviderError
+from agent_cli.kernel.events import Exhausted, Outcome
+from agent_cli.kernel.usage import Usage
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_UNAVAILABLE = 75
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """`input` is uncached input: the prompt is input + cache_read + cache_write. `output` includes `reasoning`."""
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+
+class ModelUse(msgspec.Struct, frozen=True):
+    model: str
+    usage: Tokens
+    cost_usd: float | None
+
+
+class Trip(msgspec.Struct, frozen=True):
+    guardrail: str
+    signal: str
+    scope: str
+    reason: str
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """`kind` is a terminal event's `error_kind`, or of a run that never began: usage, config, store, …."""
+
+    kind: str
+    message: str
+
+
+class Result(msgspec.Struct, frozen=True):
+    """Of this run, not of the whole session. `error` is None exactly where `exit_code` is 0.
+
+    `cost_usd` is None where a request was made to a model without a price. `structured` is the answer as
+    JSON where a schema was asked for.
+    """
+
+    answer: str | None
+    outcome: Outcome
+    finish_reason: str | None
+    exhausted: Exhausted | None
+    session: str | None
+    model: str | None
+    usage: Tokens
+    cost_usd: float | None
+    models: tuple[ModelUse, ...]
+    steps: int
+    tool_calls: int
+    trips: tuple[Trip, ...]
+    error: Failure | None
+    structured: None
+    duration_s: float
+    exit_code: int
+
+
+class Tally:
+    """Adds up what one run did, fed with its entries in order. Subtasks and summaries count too."""
+
+    def __init__(self) -> None:
+        self.total = ModelRow("")
+        self._models: dict[str, ModelRow] = {}
+        self._steps = 0
+        self._calls = 0
+        self._trips: list[Trip] = []
+
+    def feed(self, event: ev.Recorded) -> None:
+        if isinstance(event, ev.UsageReported):
+            self.total.add(event)
+            self._models.setdefault(event.model, ModelRow(event.model)).add(event)
+        elif isinstance(event, ev.StepStarted):
+            self._steps += 1
+        elif isinstance(event, ev.ToolCallProposed):
+            self._calls += 1
+        elif isinstance(event, ev.GuardrailTrip):
+            self._trips.append(Trip(event.guardrail, event.signal, event.scope, event.reason))
+
+    def result(self, verdict: Verdict, session: str | None, model: str | None, duration_s: float) -> Result:
+        return Result(
+            answer=verdict.answer,
+            outcome=verdict.outcome,
+            finish_reason=verdict.finish_reason,
+            exhausted=verdict.exhausted,
+            session=session,
+            model=model,
+            usage=_tokens(self.total.usage),
+            cost_usd=_cost(self.total),
+            models=tuple(
+                ModelUse(row.model, _tokens(row.usage), _cost(row)) for row in self._models.values()
+            ),
+            steps=self._steps,
+            tool_calls=self._calls,
+            trips=tuple(self._trips),
+            error=verdict.error,
+            structured=None,
+            duration_s=round(duration_s, 3),
+            exit_code=verdict.exit_code,
+        )
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """How the run ended, decided in one place."""
+
+    outcome: Outcome
+    exit_code: int
+    answer: str | None = None
+    finish_reason: str | None = None
+    exhausted: Exhausted | None = None
+    error: Failure | None = None
+
+
+def answered(ending: ev.TurnCompleted, answer: str, *, strict: bool) -> Verdict:
+    """An answer was delivered; under `--strict` one that a used-up budget forced counts as a failure."""
+    if not (strict and ending.exhausted):
+        return Verdict(ending.outcome, ending.exit_code, answer, ending.finish_reason, ending.exhausted)
+    message = (
+        f"the answer was forced by a used-up budget ({ending.exhausted}), which --strict does not accept"
+    )
+    error = Failure(ending.outcome, message)
+    return Verdict(ending.outcome, EXIT_FAILED, answer, ending.finish_reason, ending.exhausted, error)
+
+
+def cut(ending: ev.TurnError) -> Verdict:
+    error = Failure(ending.error_kind, ending.message)
+    return Verdict(ending.outcome, ending.exit_code, exhausted=ending.exhausted, error=error)
+
+
+def stopped(exit_code: int, by: str) -> Verdict:
+    return Verdict("interrupted", exit_code, error=Failure("canceled", f"interrupted by {by}"))
+
+
+def stuck(exit_code: int, seconds: float) -> Verdict:
+    """A clean stop was asked for and did not come."""
+    message = f"interrupted; the turn did not end within {seconds:g} s"
+    return Verdict("interrupted", exit_code or EXIT_FAILED, error=Failure("canceled", message))
+
+
+def left() -> Verdict:
+    """The reader of stdout closed it: it has what it wanted, and the turn was stopped for it."""
+    return Verdict("interrupted", 0)
+
+
+def unwritten(problem: OSError) -> Verdict:
+    message = f"stdout cannot be written, so the answer is not delivered: {problem.strerror}"
+    return failed(Failure("output", message))
+
+
+def failed(error: Failure, exit_code: int = EXIT_FAILED) -> Verdict:
+    return Verdict("error", exit_code, error=error)
+
+
+def never_began(problem: AgentError) -> Result:
+    """Of a run whose session could not be opened."""
+    verdict = failed(Failure(problem.kind, str(problem)), exit_code_of(problem))
+    return Tally().result(verdict, None, None, 0.0)
+
+
+def exit_code_of(problem: AgentError) -> int:
+    if isinstance(problem, ConfigError):
+        return EXIT_USAGE
+    if isinstance(problem, ProviderError) and problem.retryable:
+        return EXIT_UNAVAILABLE
+    return EXIT_FAILED
+
+
+def _tokens(usage: Usage) -> Tokens:
+    return Tokens(usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
+
+
+def _cost(row: ModelRow) -> float | None:
+    return None if row.unpriced else round(row.cost, 9)
