@@ -18,10 +18,13 @@ from agent_cli.kernel.messages import ToolCall
 class Batch:
     """Every call gets exactly one result, whatever happens in between."""
 
-    def __init__(self, core: Core, proposed: tuple[ToolCall, ...], deadline: Deadline) -> None:
+    def __init__(
+        self, core: Core, proposed: tuple[ToolCall, ...], deadline: Deadline, cut: frozenset[str]
+    ) -> None:
         self._core = core
         self._proposed = proposed
         self._deadline = deadline
+        self._cut = cut
         self._settled: set[str] = set()
 
     async def run(self) -> None:
@@ -30,9 +33,12 @@ class Batch:
             for call in self._proposed:
                 self._core.record(ev.ToolCallProposed(call))
             if self._core.stop is None:
-                await self._run_vetted([calls.vet(self._core, call) for call in self._proposed])
+                await self._run_vetted([self._vet(call) for call in self._proposed])
         finally:
             self.settle_rest(calls.NOT_RUN)
+
+    def _vet(self, call: ToolCall) -> Ready | Refused:
+        return calls.vet(self._core, call, cut=call.call_id in self._cut)
 
     def settle_rest(self, reason: str) -> None:
         for call in self._proposed:

@@ -19,6 +19,7 @@ from agent_cli.ports import Proposal, Ruling, Tool
 log = logging.getLogger("agent_cli.engine")
 
 CANCELLED = "cancelled by the operator; what it returned so far may be missing"
+CUT = "not run: the arguments were cut off by the output limit; make the call again in smaller parts"
 NOT_RUN = "not run: the turn was stopped before this call"
 
 
@@ -45,13 +46,18 @@ def failure(text: str) -> ev.Output:
     return ev.Output((Text(text),), ok=False)
 
 
-def vet(core: Core, call: ToolCall) -> Ready | Refused:
-    """Nothing of the call runs here. A tool or a rule that raises counts as deny."""
+def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
+    """Nothing of the call runs here. A tool or a rule that raises counts as deny.
+
+    `cut` says that its arguments were cut off: it runs only if it changes nothing.
+    """
     tool = core.tools().get(call.name)
     if tool is None:
         return Refused(call, failure(_unknown(call.name, list(core.tools()))))
     if call.arguments is None:
         return Refused(call, failure(f"the arguments are not a JSON object: {call.raw[:200]}"))
+    if cut and not tool.read_only:
+        return Refused(call, failure(CUT))
     try:
         args = wire.arguments(tool.arguments, call.arguments)
         proposal = Proposal(call.name, tool.read_only, tool.touches(args))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from agent_cli.guardrails.budgets import Breach
-from agent_cli.kernel.errors import AgentError, ContextOverflow, ProviderError
+from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, ProviderError
 from agent_cli.kernel.events import Exhausted, Outcome, TurnCompleted, TurnError
 
 Ending = TurnCompleted | TurnError
 
 EXIT_CUT = 1
+EXIT_CONFIG = 2
 EXIT_HALTED = 3
 EXIT_UNAVAILABLE = 75
 EXIT_INTERRUPTED = 130
@@ -78,6 +79,8 @@ def failed(problem: Exception) -> Ending:
             return TurnError("provider", "error", EXIT_UNAVAILABLE, str(problem))
         case ProviderError():
             return TurnError("provider", "error", EXIT_CUT, str(problem))
+        case ConfigError():
+            return TurnError("error", "error", EXIT_CONFIG, str(problem))
         case AgentError():
             return TurnError("error", "error", EXIT_CUT, str(problem))
         case _:

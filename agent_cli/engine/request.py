@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import msgspec
 
 from agent_cli.context import estimate
 from agent_cli.context.status import Progress, status_line
 from agent_cli.engine.core import Core
+from agent_cli.engine.repair import repair
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import ProviderError, StreamCut
 from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall
 from agent_cli.kernel.usage import Usage, cost_of
 
 ROOM_FOR_ANSWER = 1_024
+
+
+class Answered(NamedTuple):
+    """`cut` are the ids of calls whose arguments were cut off by the output limit and had to be closed."""
+
+    finished: ev.Finished
+    cut: frozenset[str]
 
 
 class Request:
@@ -27,7 +36,7 @@ class Request:
         self._text: list[str] = []
         self._usage = Usage()
 
-    async def send(self) -> ev.Finished:
+    async def send(self) -> Answered:
         """Records what was spent and said. Raises ProviderError after the last attempt.
 
         Cancelled in mid-stream, it records the text so far as partial, and what was spent on it.
@@ -45,7 +54,7 @@ class Request:
                 await self._wait(attempt, problem)
                 attempt += 1
 
-    async def _attempt(self) -> ev.Finished:
+    async def _attempt(self) -> Answered:
         core = self._core
         self._text, self._usage = [], Usage()
         stream = core.model.provider.stream(self.prompt())
@@ -72,10 +81,10 @@ class Request:
             case ev.ReasoningDelta() | ev.ArgumentsDelta():
                 self._core.hub.show(piece)
 
-    def _finish(self, finished: ev.Finished) -> ev.Finished:
+    def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
         self._usage = finished.usage
-        parts = self._with_own_ids(finished.parts)
+        parts, closed = _mended(self._with_own_ids(finished.parts))
         if parts:
             core.record(
                 ev.AssistantMessage(
@@ -88,7 +97,8 @@ class Request:
                 )
             )
         self._report_spent()
-        return msgspec.structs.replace(finished, parts=parts)
+        cut = closed if finished.finish_reason == "length" else frozenset[str]()
+        return Answered(msgspec.structs.replace(finished, parts=parts), cut)
 
     def _with_own_ids(self, parts: tuple[Said, ...]) -> tuple[Said, ...]:
         """A call id that is empty or was used before gets a new one: results are matched by it."""
@@ -165,6 +175,20 @@ class Request:
         left = max(card.window - context_size(self._core), ROOM_FOR_ANSWER)
         most = min(limit for limit in (wanted, card.max_output, card.window) if limit is not None)
         return left if left < most else wanted
+
+
+def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:
+    """The parts with broken arguments repaired, and the ids of the calls in which something had to be closed."""
+    closed: set[str] = set()
+    mended: list[Said] = []
+    for part in parts:
+        found = repair(part.raw) if isinstance(part, ToolCall) and part.arguments is None else None
+        if found is not None and isinstance(part, ToolCall):
+            closed.update({part.call_id} if found.closed else ())
+            mended.append(msgspec.structs.replace(part, arguments=found.arguments))
+        else:
+            mended.append(part)
+    return tuple(mended), frozenset(closed)
 
 
 def context_size(core: Core) -> int:

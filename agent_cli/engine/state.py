@@ -64,6 +64,7 @@ class State:
     watchdog_halt: ev.GuardrailTrip | None = None
     added_usd: float = 0.0
     answer: str = ""
+    answer_cut: bool = False
     ending: ev.TurnCompleted | ev.TurnError | None = None
 
     @property
@@ -81,13 +82,14 @@ def _apply(state: State, entry: ev.Entry) -> None:
             state.cwd, state.mode = cwd, mode
         case ev.TurnStarted():
             _begin_turn(state, entry.time)
-        case ev.OperatorMessage(content):
+        case ev.OperatorMessage(content, by):
             state.title = state.title or _title(text_of(content))
+            state.answer = state.answer if by == "product" else ""
             _estimate(state, estimate.tokens_of_content(content))
         case ev.StepStarted():
             state.turn_steps += 1
-        case ev.AssistantMessage(parts=parts):
-            state.answer = text_of(parts)
+        case ev.AssistantMessage(parts=parts, finish_reason=reason):
+            _answer(state, text_of(parts), cut=reason == "length")
         case ev.UsageReported():
             _spend(state, entry.event)
         case ev.ToolCallProposed():
@@ -101,9 +103,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.ToolReturned(output=output):
             _estimate(state, estimate.tokens_of_result(output))
         case ev.GuardrailTrip():
-            state.trips.append(entry.event)
-            if entry.event.guardrail == "watchdog" and entry.event.scope == "session":
-                state.watchdog_halt = entry.event
+            _trip(state, entry.event)
         case ev.GuardrailReset(guardrail, added):
             state.added_usd += added
             state.watchdog_halt = state.watchdog_halt if guardrail == "cost_ceiling" else None
@@ -144,7 +144,19 @@ def _begin_turn(state: State, now: float) -> None:
     state.running, state.turn_started, state.ending = True, now, None
     state.turn_steps = state.turn_calls = 0
     state.turn_row = ModelRow("")
-    state.answer = ""
+    state.answer, state.answer_cut = "", False
+
+
+def _answer(state: State, text: str, *, cut: bool) -> None:
+    """The text of the last assistant message; one that was cut goes on in the next."""
+    state.answer = state.answer + text if state.answer_cut else text
+    state.answer_cut = cut
+
+
+def _trip(state: State, trip: ev.GuardrailTrip) -> None:
+    state.trips.append(trip)
+    if trip.guardrail == "watchdog" and trip.scope == "session":
+        state.watchdog_halt = trip
 
 
 def _spend(state: State, report: ev.UsageReported) -> None:

@@ -9,13 +9,16 @@ from agent_cli.engine.batch import Batch
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Ending, Stopped
-from agent_cli.engine.request import Request, context_size
+from agent_cli.engine.request import Answered, Request, context_size
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.budgets import Breach
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.messages import ToolCall, calls_of, text_of
+from agent_cli.kernel.messages import Text, ToolCall, calls_of, text_of
 
 FULL = 0.95
+GO_ON = (
+    "Your answer was cut off by its output limit. Go on exactly where it stopped, without repeating anything."
+)
 SETTLED = "not run: {reason}"
 
 
@@ -28,19 +31,22 @@ class Turn:
         self._steer = steer
         self._grace: Breach | None = None
         self._empty = 0
+        self._continued = False
         self._told: set[ev.Exhausted] = set()
 
     async def run(self) -> Ending:
         """Raises Stopped where a guardrail cuts it, ProviderError where the service ended it."""
         while True:
             self._seam()
-            finished = await self._step()
+            finished, cut = await self._step()
             self._check()
             calls = calls_of(finished.parts)
             if calls:
-                await self._batch(calls)
+                await self._batch(calls, cut)
             elif not text_of(finished.parts).strip():
                 self._count_empty(finished)
+            elif self._cut_in_text(finished):
+                self._core.record(ev.OperatorMessage((Text(GO_ON),), by="product"))
             elif not self._steer():
                 return self._answered(finished)
 
@@ -99,16 +105,16 @@ class Turn:
 
     # ── a step ──
 
-    async def _step(self) -> ev.Finished:
+    async def _step(self) -> Answered:
         core = self._core
         core.hub.step += 1
         core.record(ev.StepStarted(core.model.card.id))
         return await Request(core, grace=self._grace is not None).send()
 
-    async def _batch(self, calls: tuple[ToolCall, ...]) -> None:
+    async def _batch(self, calls: tuple[ToolCall, ...], cut: frozenset[str]) -> None:
         core = self._core
         self._empty = 0
-        batch = Batch(core, calls, self._deadline)
+        batch = Batch(core, calls, self._deadline, cut)
         if self._grace is not None:
             batch.settle_rest(SETTLED.format(reason=self._grace.reason))
             raise Stopped(endings.exhausted(self._grace))
@@ -119,6 +125,12 @@ class Turn:
             return
         await batch.run()
         self._check()
+
+    def _cut_in_text(self, finished: ev.Finished) -> bool:
+        """An answer cut by the output limit is continued once in a turn."""
+        cut = finished.finish_reason == "length" and not self._continued
+        self._continued = self._continued or cut
+        return cut
 
     def _count_empty(self, finished: ev.Finished) -> None:
         """An empty answer is asked for once more, then it is an error that carries the service's reason."""

@@ -88,7 +88,10 @@ class TurnStarted(Value, frozen=True, tag="turn-started"):
 
 
 class OperatorMessage(Value, frozen=True, tag="operator-message"):
+    """`by` is "product" where we speak for the operator: to have a cut answer continued. It begins no turn."""
+
     content: tuple[Block, ...]
+    by: Literal["operator", "product"] = "operator"
 
 
 class StepStarted(Value, frozen=True, tag="step-started"):

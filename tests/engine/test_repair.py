@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from agent_cli.engine.repair import repair
 from hypothesis import given
 from hypothesis import strategies as st
+
+from agent_cli.engine.repair import repair
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

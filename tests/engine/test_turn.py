@@ -56,7 +56,7 @@ async def test_an_unknown_tool_and_unfit_arguments_are_results_and_the_rest_goes
 
 async def test_arguments_that_are_no_object_are_a_result():
     log = ListLog()
-    broken = ev.Finished((ToolCall("x", "read", None, '{"path": "a'),), Usage(), "fake-1", "tool-calls")
+    broken = ev.Finished((ToolCall("x", "read", None, '["a"]'),), Usage(), "fake-1", "tool-calls")
     session = open_session(Playing(broken, says("ok")), FakeTool("read"), log=log)
     await run(session, say("go"))
     assert "not a JSON object" in ev.as_text(results(log)[0].output)
@@ -229,6 +229,43 @@ async def test_a_refusal_without_text_is_not_asked_for_again():
     end = ending(log)
     assert isinstance(end, ev.TurnError)
     assert "refusal" in end.message
+    await session.close()
+
+
+async def test_an_answer_cut_in_its_text_is_continued_once():
+    def cut(text: str) -> ev.Finished:
+        return ev.Finished((Text(text),), Usage(), "fake-1", "length", "max_tokens")
+
+    log, provider = ListLog(), Playing(cut("one, "), cut("two, "))
+    session = open_session(provider, log=log)
+    await run(session, say("count"))
+    assert session.state.answer == "one, two, "
+    assert [m.role for m in provider.asked[1].messages] == ["user", "assistant", "user"]
+    assert (len(provider.asked), ending(log).outcome) == (2, "completed")
+    await session.close()
+
+
+async def test_cut_arguments_run_only_where_they_change_nothing():
+    parts = (
+        ToolCall("a", "read", None, '{"path": "x'),
+        ToolCall("b", "write", None, '{"path": "y", "note": "hal'),
+    )
+    log, read, write = ListLog(), FakeTool("read"), FakeTool("write", read_only=False)
+    provider = Playing(ev.Finished(parts, Usage(), "fake-1", "length", "max_tokens"), says("ok"))
+    session = open_session(provider, read, write, log=log)
+    await run(session, say("go"))
+    assert (read.ran, write.ran) == (["x"], [])
+    told = {result.tool: ev.as_text(result.output) for result in results(log)}
+    assert "cut off by the output limit" in told["write"]
+    await session.close()
+
+
+async def test_arguments_wrapped_in_prose_are_mended_and_run():
+    parts = (ToolCall("b", "write", None, 'Sure: {"path": "y",}'),)
+    write = FakeTool("write", read_only=False)
+    session = open_session(Playing(ev.Finished(parts, Usage(), "fake-1", "tool-calls"), says("ok")), write)
+    await run(session, say("go"))
+    assert write.ran == ["y"]
     await session.close()
 
 

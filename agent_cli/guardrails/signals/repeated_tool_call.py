@@ -34,7 +34,7 @@ class RepeatedToolCall:
                 return self._propose(call.call_id, canonical(call))
             case ev.ToolReturned(call_id, _, output):
                 self._result_of(call_id, output)
-            case ev.OperatorMessage() | ev.GuardrailReset("watchdog" | "all"):
+            case ev.OperatorMessage(by="operator") | ev.GuardrailReset("watchdog" | "all"):
                 self._forget()
             case _:
                 pass
