@@ -1,0 +1,57 @@
+"""The order of the policies. The place of a line in it is what a review is about."""
+
+from __future__ import annotations
+
+from agent_cli.permissions import policies
+from agent_cli.ports import Facts, Policy, Proposal, Ruling
+
+GATES: tuple[Policy, ...] = (
+    policies.denylist,  # catastrophes: in every mode, whatever the rules say
+    policies.control_plane,  # files that decide what is allowed: each write asks, by no grant
+    policies.deny_rules,  # the operator's refusals: reads too, in every mode
+    policies.plan_mode,  # nothing that changes anything
+    policies.path_scope,  # the project and what was added to it
+    policies.secret_paths,  # .env, keys, credentials
+)
+"""A refusal of any of these outranks a question of an earlier one; none of them allows."""
+
+PERMITS: tuple[Policy, ...] = (
+    policies.permitted,  # allow rules, grants, the read bundle
+    policies.mode,  # what is left
+)
+"""The first that rules decides."""
+
+BOOK = (*GATES, *PERMITS)
+
+
+def judge(proposal: Proposal, facts: Facts) -> Ruling:
+    """The ruling on one call. A policy that raises counts as deny. Where nobody is there, nothing is asked."""
+    asked: Ruling | None = None
+    for policy in GATES:
+        ruling = _ruling(policy, proposal, facts)
+        if ruling is None or ruling.verdict == "allow":
+            continue
+        if ruling.verdict == "deny":
+            return ruling
+        asked = asked or ruling
+    if asked is not None:
+        return _answerable(asked, facts)
+    for policy in PERMITS:
+        ruling = _ruling(policy, proposal, facts)
+        if ruling is not None:
+            return _answerable(ruling, facts)
+    return Ruling("deny", "nothing-allows", "no policy allows it")
+
+
+def _ruling(policy: Policy, proposal: Proposal, facts: Facts) -> Ruling | None:
+    try:
+        return policy(proposal, facts)
+    except Exception as problem:  # noqa: BLE001  a gate that breaks stays shut, whatever it raised
+        name = getattr(policy, "__name__", type(policy).__name__)
+        return Ruling("deny", f"failed: {name}", f"the rule failed ({type(problem).__name__}: {problem})")
+
+
+def _answerable(ruling: Ruling, facts: Facts) -> Ruling:
+    if ruling.verdict != "ask" or facts.attended:
+        return ruling
+    return Ruling("deny", ruling.rule, f"{ruling.reason}; nobody is here to be asked", ruling.remedy)

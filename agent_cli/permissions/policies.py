@@ -1,0 +1,230 @@
+"""The policies: each looks at one proposal and rules, or passes to the next. Pure.
+
+`proposal.touches.effect` is what a call does: "read" and "write" name their paths, "execute" its command,
+"none" touches nothing outside the session. Paths of a command are what could be made out in its words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent_cli.permissions import globs
+from agent_cli.permissions.denylist import catastrophe
+from agent_cli.permissions.rules import (
+    Rule,
+    about,
+    allows_line,
+    allows_path,
+    denies,
+    names_place,
+)
+from agent_cli.permissions.secrets import looks_secret
+from agent_cli.permissions.suggest import suggestion
+from agent_cli.ports import Facts, PathUse, Proposal, Ruling
+
+# ── gates: what they refuse or ask, nothing behind them can allow ──
+
+
+def denylist(proposal: Proposal, facts: Facts) -> Ruling | None:
+    command = proposal.touches.command
+    found = catastrophe(command) if command is not None else None
+    if found is None:
+        return None
+    return Ruling(
+        "deny",
+        "denylist",
+        f"this command {found}",
+        "No mode and no rule lets it through; a person can run it by hand.",
+    )
+
+
+def control_plane(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Files that decide what is allowed: each write needs its own answer, in every mode, by no grant."""
+    touched = _control_touched(proposal, facts)
+    if touched is None:
+        return None
+    reason = f"{touched} decides what this program may do; each change needs its own approval"
+    if facts.attended:
+        return Ruling("ask", "control-plane", reason)
+    remedy = "Nobody is here to approve it: a person has to make this change."
+    return Ruling("deny", "control-plane", reason, remedy)
+
+
+def deny_rules(proposal: Proposal, facts: Facts) -> Ruling | None:
+    for rule in about(facts.deny, proposal):
+        if denies(rule, proposal, facts.roots):
+            return Ruling("deny", f"deny: {rule.text}", f"the rule '{rule.text}' forbids it")
+    return None
+
+
+def plan_mode(proposal: Proposal, facts: Facts) -> Ruling | None:
+    if facts.mode != "plan" or proposal.read_only or proposal.touches.effect in ("read", "none"):
+        return None
+    if _only_reads(proposal):
+        return None
+    remedy = "Finish the plan; the operator switches to another mode to carry it out."
+    return Ruling("deny", "plan-mode", "in plan mode nothing is changed", remedy)
+
+
+def path_scope(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Outside the roots a person is asked. Only a rule that names the place itself passes, and yolo."""
+    if facts.mode == "yolo":
+        return None
+    if proposal.touches.unresolved:
+        reason = f"the path cannot be resolved ({proposal.touches.unresolved}), so it counts as outside"
+        return _ask_or_refuse(proposal, facts, "path-scope", reason, "")
+    outside = [use for use in proposal.touches.paths if not in_scope(use, facts.roots)]
+    rules = _permitting(proposal, facts)
+    if _exact_line(rules, proposal):
+        return None
+    outside = [use for use in outside if not _named_place(rules, use, facts)]
+    if not outside:
+        return None
+    first = outside[0]
+    does = "writes" if first.access == "w" else "reads"
+    reason = f"it {does} {first.path}, which is outside the project"
+    remedy = f"--allow-path {first.path}:{'rw' if first.access == 'w' else 'r'}"
+    return _ask_or_refuse(proposal, facts, "path-scope", reason, remedy)
+
+
+def secret_paths(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Only a rule that spells out a secret-looking name passes, and yolo."""
+    if facts.mode == "yolo":
+        return None
+    rules = _permitting(proposal, facts)
+    if _exact_line(rules, proposal):
+        return None
+    for use in proposal.touches.paths:
+        if looks_secret(use.path) and not _named_secret(rules, use, facts):
+            reason = f"{use.path} looks as if it holds secrets"
+            remedy = f"An allow rule '{suggestion(proposal)}', or --yolo."
+            return _ask_or_refuse(proposal, facts, "secret-path", reason, remedy)
+    return None
+
+
+# ── permits: the first one decides ──
+
+
+def permitted(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Allow rules, grants of this session, and the read bundle, which may share the commands of one line."""
+    rules = _permitting(proposal, facts)
+    used = _permits(proposal, rules, facts)
+    if used is None:
+        return None
+    named = [
+        f"{'allow' if text in facts.allow else 'grant'}: {text}" if text != BUNDLE else text for text in used
+    ]
+    return Ruling("allow", ", ".join(named), "")
+
+
+def mode(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """What the mode says of everything that is left; it always rules."""
+    name = f"mode: {facts.mode}"
+    effect = proposal.touches.effect
+    if facts.mode == "yolo" or effect in ("none", "read"):
+        return Ruling("allow", name, "")
+    if effect == "write" and facts.mode == "acceptEdits":
+        return Ruling("allow", name, "")
+    reasons = {"write": "it changes files", "execute": "it runs a command", "network": "it uses the network"}
+    ways = "An allow rule '{rule}', or --yolo."
+    if effect == "write":
+        ways = "--permission-mode acceptEdits, an allow rule '{rule}', or --yolo."
+    remedy = ways.format(rule=suggestion(proposal))
+    return _ask_or_refuse(proposal, facts, name, f"{reasons[effect]}, and no rule allows it", remedy)
+
+
+# ── shared questions ──
+
+BUNDLE = "read-bundle"
+_HARMLESS = re.compile(r"/dev/(null|zero|u?random|std(in|out|err)|tty|fd/\d+)")
+
+
+def in_scope(use: PathUse, roots: tuple[tuple[str, str], ...]) -> bool:
+    """The innermost root that holds the path decides."""
+    if _HARMLESS.fullmatch(use.path):
+        return True
+    holding = [(len(root), access) for root, access in roots if _holds(root, use.path)]
+    innermost = max(holding, default=(0, ""))[0]
+    return any(use.access in access for length, access in holding if length == innermost)
+
+
+def _holds(root: str, path: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _ask_or_refuse(proposal: Proposal, facts: Facts, rule: str, reason: str, remedy: str) -> Ruling:
+    """Mode "allow" never asks; where nobody can answer, a question is a refusal that names the way."""
+    if facts.mode == "allow":
+        return Ruling("deny", rule, f"{reason}; in mode 'allow' nobody is asked", remedy)
+    if not facts.attended:
+        return Ruling("deny", rule, f"{reason}; nobody is here to be asked", remedy)
+    return Ruling("ask", rule, reason, remedy)
+
+
+def _permitting(proposal: Proposal, facts: Facts) -> tuple[Rule, ...]:
+    return tuple(about((*facts.allow, *facts.grants), proposal))
+
+
+def _permits(proposal: Proposal, rules: tuple[Rule, ...], facts: Facts) -> tuple[str, ...] | None:
+    touches = proposal.touches
+    if touches.command is not None:
+        return allows_line(rules, touches.command)
+    for rule in rules:
+        if rule.is_everything or globs.literal(rule.pattern) == touches.subject:
+            return (rule.text,)
+    if touches.effect not in ("read", "write") or not touches.paths:
+        by_subject = (rule for rule in rules if globs.flat(rule.pattern).fullmatch(touches.subject))
+        return next(((rule.text,) for rule in by_subject), None)
+    used: dict[str, None] = {}
+    for use in touches.paths:
+        rule = next((rule for rule in rules if allows_path(rule, use.path, facts.roots)), None)
+        if rule is None:
+            return None
+        used[rule.text] = None
+    return tuple(used)
+
+
+def _only_reads(proposal: Proposal) -> bool:
+    command = proposal.touches.command
+    return command is not None and allows_line((), command) is not None
+
+
+def _exact_line(rules: tuple[Rule, ...], proposal: Proposal) -> bool:
+    command = proposal.touches.command
+    return command is not None and any(globs.literal(rule.pattern) == command.strip() for rule in rules)
+
+
+def _named_place(rules: tuple[Rule, ...], use: PathUse, facts: Facts) -> bool:
+    return any(names_place(rule) and allows_path(rule, use.path, facts.roots) for rule in rules)
+
+
+def _named_secret(rules: tuple[Rule, ...], use: PathUse, facts: Facts) -> bool:
+    return any(looks_secret(rule.pattern) and allows_path(rule, use.path, facts.roots) for rule in rules)
+
+
+def _control_touched(proposal: Proposal, facts: Facts) -> str | None:
+    touches = proposal.touches
+    if touches.effect not in ("write", "execute") or _only_reads(proposal):
+        return None
+    roots = {root for root, _ in facts.roots}
+    for control in facts.control:
+        for use in touches.paths:
+            if touches.effect == "write" and use.access != "w":
+                continue
+            above = (
+                use.access == "w"
+                and use.path not in roots
+                and _holds(use.path.casefold(), control.casefold())
+            )
+            if _holds(control.casefold(), use.path.casefold()) or above:
+                return control
+        if touches.command is not None and _mentions(touches.command, control, roots):
+            return control
+    return None
+
+
+def _mentions(command: str, control: str, roots: set[str]) -> bool:
+    """Whether the text of a command that cannot be taken apart names the file."""
+    inside = [control[len(root) :].lstrip("/") for root in roots if _holds(root, control) and root != control]
+    names = {control, *(name for name in inside if "/" in name)}
+    return any(name.casefold() in command.casefold() for name in names)

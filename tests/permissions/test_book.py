@@ -1,0 +1,419 @@
+"""Who decides what: modes, rules, scope, secrets, control-plane files, and that a refusal is never overruled."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_cli.kernel.commands import MODES, Mode
+from agent_cli.permissions import book, policies
+from agent_cli.permissions.book import judge
+from agent_cli.permissions.suggest import grant_for, suggestion
+from agent_cli.ports import Facts, Proposal, Ruling, Touches
+from tests.permissions.calls import CONTROL, ROOT, bash, facts, network, read, write
+
+NOTE = Proposal("todo", False, Touches("none", "2 items"))
+EVERY = {
+    "read": read(f"{ROOT}/a.py"),
+    "write": write(f"{ROOT}/a.py"),
+    "reading command": bash("git status"),
+    "command": bash("make"),
+    "network": network("https://example.org/x"),
+    "none": NOTE,
+}
+
+MODE_TABLE: dict[str, tuple[str, str, str, str, str]] = {
+    # what:            ask, acceptEdits, allow, plan, yolo
+    "read": ("allow", "allow", "allow", "allow", "allow"),
+    "write": ("ask", "allow", "deny", "deny", "allow"),
+    "reading command": ("allow", "allow", "allow", "allow", "allow"),
+    "command": ("ask", "ask", "deny", "deny", "allow"),
+    "network": ("ask", "ask", "deny", "ask", "allow"),
+    "none": ("allow", "allow", "allow", "allow", "allow"),
+}
+
+
+@pytest.mark.parametrize("what", MODE_TABLE)
+@pytest.mark.parametrize("mode", MODES)
+def test_what_a_mode_says_where_no_rule_speaks(what: str, mode: Mode) -> None:
+    assert judge(EVERY[what], facts(mode)).verdict == MODE_TABLE[what][MODES.index(mode)]
+
+
+@pytest.mark.parametrize("what", MODE_TABLE)
+@pytest.mark.parametrize("mode", MODES)
+def test_where_nobody_is_there_a_question_is_a_refusal_with_a_way_out(what: str, mode: Mode) -> None:
+    attended = judge(EVERY[what], facts(mode))
+    alone = judge(EVERY[what], facts(mode, attended=False))
+    assert alone.verdict == ("deny" if attended.verdict == "ask" else attended.verdict)
+    if alone.verdict == "deny" and mode != "plan":
+        assert "--" in alone.remedy
+
+
+def test_the_way_out_names_the_flag() -> None:
+    alone = facts(attended=False)
+    assert "--permission-mode acceptEdits" in judge(write(f"{ROOT}/a.py"), alone).remedy
+    assert "'bash:make'" in judge(bash("make"), alone).remedy
+    assert "--yolo" in judge(bash("make"), alone).remedy
+    assert "--allow-path /etc/hosts:r" in judge(read("/etc/hosts"), alone).remedy
+    assert "--allow-path /srv/x:rw" in judge(write("/srv/x"), alone).remedy
+
+
+# ── scope ──
+
+SCOPE = (
+    (read(f"{ROOT}/src/a.py"), "allow"),
+    (read(ROOT), "allow"),
+    (read("/work/project2/a.py"), "ask"),
+    (read("/work"), "ask"),
+    (read("/"), "ask"),
+    (read("/etc/hosts"), "ask"),
+    (read("/work/docs/a.md"), "allow"),
+    (write("/work/docs/a.md"), "ask"),
+    (bash("cat /etc/hosts", "/etc/hosts"), "ask"),
+    (bash("cat a.py", f"{ROOT}/a.py"), "allow"),
+    (bash("cat a.py 2>/dev/null", f"{ROOT}/a.py", "/dev/null"), "allow"),
+    (bash("ls /work/docs", "/work/docs"), "allow"),
+)
+
+
+@pytest.mark.parametrize(("proposal", "verdict"), SCOPE)
+def test_outside_the_roots_is_asked(proposal: Proposal, verdict: str) -> None:
+    assert judge(proposal, facts()).verdict == verdict
+
+
+def test_accept_edits_accepts_inside_only() -> None:
+    assert judge(write(f"{ROOT}/a"), facts("acceptEdits")).verdict == "allow"
+    assert judge(write("/srv/a"), facts("acceptEdits")).verdict == "ask"
+    assert judge(write("/work/docs/a"), facts("acceptEdits", attended=False)).verdict == "deny"
+
+
+def test_the_innermost_root_decides() -> None:
+    nested = Facts("acceptEdits", True, ((ROOT, "rw"), (f"{ROOT}/vendor", "r")))
+    assert judge(write(f"{ROOT}/vendor/a"), nested).verdict == "ask"
+    assert judge(write(f"{ROOT}/vendored"), nested).verdict == "allow"
+
+
+def test_a_path_that_cannot_be_resolved_is_outside() -> None:
+    loop = Proposal("read_file", True, Touches("read", "loop", unresolved="links in a circle"))
+    assert judge(loop, facts()).verdict == "ask"
+    assert "circle" in judge(loop, facts(attended=False)).reason
+    assert judge(loop, facts("allow", allow=("read_file:*",))).verdict == "deny"
+    assert judge(loop, facts("yolo")).verdict == "allow"
+
+
+def test_yolo_passes_the_scope_and_a_tool_wide_grant_does_not() -> None:
+    assert judge(write("/srv/a"), facts("yolo")).verdict == "allow"
+    assert judge(write("/srv/a"), facts(grants=("write_file:*",))).verdict == "ask"
+    assert judge(read("/etc/hosts"), facts(allow=("read_file:*", "*", "**", "/**"))).verdict == "ask"
+    assert judge(bash("cat /etc/hosts", "/etc/hosts"), facts(grants=("bash:cat*",))).verdict == "ask"
+
+
+def test_a_rule_that_names_the_place_passes_the_scope() -> None:
+    assert judge(read("/etc/hosts"), facts(allow=("read_file:/etc/hosts",))).verdict == "allow"
+    assert judge(read("/etc/ssl/x"), facts("allow", allow=("read_file:/etc/ssl/*",))).verdict == "allow"
+    assert (
+        judge(write("/srv/site/x"), facts(attended=False, allow=("write_file:/srv/site/**",))).verdict
+        == "allow"
+    )
+    assert judge(read("/srv/site/x"), facts(allow=("write_file:/srv/site/**",))).verdict == "ask"
+    exact = facts(grants=("bash:cat /etc/hosts",))
+    assert judge(bash("cat /etc/hosts", "/etc/hosts"), exact).verdict == "allow"
+
+
+# ── secrets ──
+
+SECRET = (
+    ".env", ".env.local", "prod.env", "id_rsa", "deploy_ed25519", "server.pem", "tls.key", "credentials", "credentials.json",
+    "aws_credentials", "secrets.yaml", ".netrc", ".npmrc", ".pypirc", ".git-credentials", "service-account.json",
+    "client_secret_12.json", ".ssh/config", ".aws/config", ".kube/config", "terraform.tfstate", "terraform.tfvars",
+    ".ENV", "ID_RSA", ".docker/config.json", ".bash_history", ".envrc", "store.kdbx",
+)  # fmt: skip
+PLAIN = (
+    ".env.example", ".env.sample", "env.py", "environment.yml", "id_rsa.pub", "credentials.py", "secrets.py", "secret_test.go",
+    "keys.md", "keyboard.ts", ".gitignore", "config.json", "package.json", "deploy_ed25519.pub", "history.md", "token.py",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECRET)
+def test_what_looks_secret_is_asked_for_reading_too(name: str) -> None:
+    path = f"{ROOT}/{name}"
+    assert judge(read(path), facts()).rule == "secret-path"
+    assert judge(write(path), facts("acceptEdits")).verdict == "ask"
+    assert judge(bash(f"cat {name}", path), facts()).verdict == "ask"
+    assert judge(read(path), facts(attended=False)).verdict == "deny"
+    assert judge(read(path), facts("allow", allow=("read_file:*",))).verdict == "deny"
+    assert judge(read(path), facts("yolo")).verdict == "allow"
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_does_not_look_secret_is_read(name: str) -> None:
+    assert judge(read(f"{ROOT}/{name}"), facts()).verdict == "allow"
+
+
+def test_only_a_rule_that_spells_out_the_secret_passes() -> None:
+    path = f"{ROOT}/.env"
+    assert judge(read(path), facts(grants=("read_file:*",))).verdict == "ask"
+    assert judge(read(path), facts(grants=(f"read_file:{ROOT}/**",))).verdict == "ask"
+    assert judge(read(path), facts(allow=("read_file:.env",))).verdict == "allow"
+    assert judge(read(path), facts(grants=(f"read_file:{path}",))).verdict == "allow"
+    assert judge(bash("cat .env", path), facts(grants=("bash:cat*",))).verdict == "ask"
+    assert judge(bash("cat .env", path), facts(grants=("bash:cat .env",))).verdict == "allow"
+
+
+# ── control-plane files ──
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("control", CONTROL)
+def test_a_control_file_needs_its_own_answer_in_every_mode(mode: Mode, control: str) -> None:
+    generous = ("write_file:*", "bash:*", "*", f"write_file:{control}", f"bash:rm {control}")
+    for proposal in (write(control), bash(f"rm {control}", control)):
+        ruling = judge(proposal, facts(mode, allow=generous, grants=generous))
+        assert (ruling.verdict, ruling.rule) == (
+            ("deny", "plan-mode") if mode == "plan" else ("ask", "control-plane")
+        )
+        assert judge(proposal, facts(mode, attended=False, allow=generous, grants=generous)).verdict == "deny"
+    for spelled in (write(f"{control}/x"), write(f"{ROOT}/.GIT/Config")):
+        assert judge(spelled, facts(mode, allow=generous, grants=generous)).verdict != "allow"
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    (
+        bash("echo x > .git/config"),
+        bash("python -c \"open('.git/config', 'w')\""),
+        bash(f"cat x > {ROOT}/.agents/config.toml"),
+        bash("mv .agents old", writes=(f"{ROOT}/.agents",)),
+        bash("rm -r .git", writes=(f"{ROOT}/.git",)),
+        bash("sed -i x .GIT/CONFIG", f"{ROOT}/.GIT/CONFIG"),
+    ),
+)
+def test_commands_that_reach_a_control_file_are_asked_in_yolo(proposal: Proposal) -> None:
+    assert judge(proposal, facts("yolo")).rule == "control-plane"
+
+
+def test_reading_a_control_file_is_reading() -> None:
+    assert judge(read(f"{ROOT}/.git/config"), facts()).verdict == "allow"
+    assert judge(bash("cat .git/config", f"{ROOT}/.git/config"), facts("yolo")).rule == "read-bundle"
+    assert judge(write(f"{ROOT}/.github/x"), facts("acceptEdits")).verdict == "allow"
+    assert judge(bash("touch .", writes=(ROOT,)), facts("yolo")).verdict == "allow"
+
+
+# ── deny rules ──
+
+DENIED = (
+    ("read_file:.env", read(f"{ROOT}/.env")),
+    ("secrets/", read(f"{ROOT}/secrets/a/b.txt")),
+    ("secrets", read(f"{ROOT}/deep/secrets/b.txt")),
+    ("src/gen/**", write(f"{ROOT}/src/gen/a/b.py")),
+    ("src/gen/*", read(f"{ROOT}/src/gen/a/b.py")),
+    (f"{ROOT}/src", read(f"{ROOT}/src/a")),
+    ("**/*.sql", read(f"{ROOT}/db/a.sql")),
+    ("*.sql", read(f"{ROOT}/db/A.SQL")),
+    ("*.sql", bash("cat db/a.sql", f"{ROOT}/db/a.sql")),
+    ("read_file", read(f"{ROOT}/a")),
+    ("*", NOTE),
+    ("bash", bash("ls")),
+    ("bash:git push", bash("git push origin main")),
+    ("bash:git push*", bash("ls && git push")),
+    ("bash:git push*", bash("git -c a=b push")),
+    ("bash:git push*", bash("git -C x push --force")),
+    ("bash:git push*", bash("echo $(git push)")),
+    ("bash:curl *", bash("curl")),
+    ("bash:curl*", bash("sudo -E curl x | sh")),
+    ("bash:curl*", bash("cat <<EOF | bash\ncurl x\nEOF")),
+    ("bash:rm*", bash("bash -c 'rm x'")),
+    ("fetch_url:https://example.org/*", network("https://example.org/x")),
+    ("fetch_*:*", network("https://example.org/x")),
+)
+GENEROUS = ("*", "**", "bash:*", "read_file:*", "write_file:*", "fetch_url:*", "todo:*", f"{ROOT}/**")
+
+
+@pytest.mark.parametrize(("rule", "proposal"), DENIED)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_deny_rule_holds_in_every_mode_and_against_every_permission(
+    rule: str, proposal: Proposal, mode: Mode
+) -> None:
+    ruling = judge(proposal, facts(mode, allow=GENEROUS, grants=GENEROUS, deny=("unrelated:x", rule)))
+    assert ruling.verdict == "deny"
+    assert ruling.rule == f"deny: {rule}"
+
+
+@pytest.mark.parametrize(
+    ("rule", "proposal"),
+    (
+        ("write_file:*.py", read(f"{ROOT}/a.py")),
+        ("bash:rm*", bash("echo 'rm x'")),
+        ("bash:git push*", bash("git status")),
+        ("secrets/", read(f"{ROOT}/secrets2/a")),
+        ("src/gen/**", read(f"{ROOT}/other/src/gen/a")),
+    ),
+)
+def test_a_deny_rule_does_not_reach_further(rule: str, proposal: Proposal) -> None:
+    assert judge(proposal, facts("yolo", deny=(rule,))).verdict == "allow"
+
+
+def test_a_deny_rule_beats_the_question_of_a_control_file() -> None:
+    ruling = judge(write(f"{ROOT}/.git/config"), facts(deny=("write_file:.git/**",)))
+    assert ruling == Ruling("deny", "deny: write_file:.git/**", ruling.reason)
+
+
+GLOBS = st.sampled_from(
+    (
+        "*",
+        "bash:*",
+        "bash:git*",
+        "bash:git push*",
+        "read_file:*",
+        "src/**",
+        "*.py",
+        f"{ROOT}/**",
+        ".env",
+        "bash",
+    )
+)
+CALLS = st.sampled_from((
+    bash("git push"), bash("git push | cat"), bash("ls; git push > x"), bash("cat src/a.py", f"{ROOT}/src/a.py"),
+    read(f"{ROOT}/src/a.py"), write(f"{ROOT}/src/a.py"), read("/etc/hosts"), read(f"{ROOT}/.env"), NOTE, write(CONTROL[0]),
+))  # fmt: skip
+
+
+@given(
+    CALLS,
+    st.lists(GLOBS, max_size=5),
+    st.lists(GLOBS, max_size=5),
+    st.lists(GLOBS, min_size=1, max_size=5),
+    st.sampled_from(MODES),
+    st.booleans(),
+)
+def test_no_rules_no_order_and_no_mode_overrule_a_deny_rule(
+    proposal: Proposal, allow: list[str], grants: list[str], deny: list[str], mode: Mode, attended: bool
+) -> None:
+    given_facts = facts(mode, attended=attended, allow=tuple(allow), grants=tuple(grants), deny=tuple(deny))
+    forbidden = policies.deny_rules(proposal, given_facts)
+    if forbidden is not None:
+        for order in permutations(deny[:4]):
+            turned = facts(
+                mode, attended=attended, allow=tuple(allow), grants=tuple(grants), deny=(*order, *deny[4:])
+            )
+            assert judge(proposal, turned).verdict == "deny"
+    more = judge(proposal, given_facts)
+    fewer = judge(proposal, facts(mode, attended=attended, allow=tuple(allow), grants=tuple(grants)))
+    rank = ("deny", "ask", "allow")
+    assert rank.index(more.verdict) <= rank.index(fewer.verdict)
+
+
+# ── the hard denylist ──
+
+CATASTROPHES = (
+    "rm -rf /", "rm -fr /", "rm -r -f /*", "rm -rf ~", "rm -rf ~/", "rm -rf $HOME", 'rm -rf "$HOME"', "rm -rf ${HOME}/*",
+    "sudo rm -rf /", "rm --recursive --force /", "rm -rf --no-preserve-root /", "rm -rf /etc", "rm -rf /usr/*", "rm -rf /home/u",
+    "ls && rm -rf /", "bash -c 'rm -rf /'", "echo $(rm -rf /)", "cd / && rm -rf *", "cd ~; rm -rf .", "/bin/rm -rf /", "rm -Rf //",
+    "env X=1 rm -rf / > /dev/null", "mkfs.ext4 /dev/sda1", "mkfs /dev/sdb", "dd if=/dev/zero of=/dev/sda", "cat x > /dev/nvme0n1",
+    "wipefs -a /dev/sda", "shred /dev/sda", "find / -delete", ":(){ :|:& };:", "b() { b | b & }; b", "shutdown -h now", "sudo reboot",
+    "poweroff", "systemctl poweroff", "init 0", "chmod -R 777 /", "chown -R u /", "kill -9 -1", "bash <<EOF\nrm -rf /\nEOF",
+)  # fmt: skip
+HARMLESS = (
+    "rm -rf build", "rm -rf ./build", "rm -rf ~/x/build", "rm -rf /tmp/x", "rm /tmp/a", "echo 'rm -rf /'", "git commit -m 'rm -rf /'",
+    "grep reboot log", "man shutdown", "command -v reboot", "find . -delete", "find / -name x", "chmod -R 755 .", "dd if=a of=b",
+    "cat > x <<EOF\nrm -rf /\nEOF", "ls /", "mkfs.ext4 disk.img", "kill -1 123", "kill -9 123", "find . -name shutdown", "fdisk -l /dev/sda",
+    "npm run shutdown", "cd /tmp && rm -rf *",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", CATASTROPHES)
+def test_a_catastrophe_is_refused_in_yolo_whatever_the_rules_say(line: str) -> None:
+    ruling = judge(bash(line), facts("yolo", allow=("bash:*", f"bash:{line}"), grants=("*",)))
+    assert (ruling.verdict, ruling.rule) == ("deny", "denylist")
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_what_only_looks_like_one_is_not(line: str) -> None:
+    assert judge(bash(line), facts("yolo")).verdict == "allow"
+
+
+# ── rules, grants, the book ──
+
+
+def test_every_ruling_says_which_rule_made_it() -> None:
+    assert judge(bash("git push"), facts(allow=("bash:git push*",))).rule == "allow: bash:git push*"
+    assert (
+        judge(bash("git push | cat"), facts(grants=("bash:git push*",))).rule
+        == "grant: bash:git push*, read-bundle"
+    )
+    assert judge(bash("ls"), facts()).rule == "read-bundle"
+    assert judge(bash("make"), facts()).rule == "mode: ask"
+
+
+def test_allow_rules_for_files_are_read_narrowly() -> None:
+    assert judge(write(f"{ROOT}/src/a"), facts(allow=("write_file:src/*",))).verdict == "allow"
+    assert judge(write(f"{ROOT}/src/b/a"), facts(allow=("write_file:src/*",))).verdict == "ask"
+    assert judge(write(f"{ROOT}/src/b/a"), facts(allow=("write_file:src/**",))).verdict == "allow"
+    assert judge(write(f"{ROOT}/src/b/a"), facts(allow=("write_file:src/",))).verdict == "allow"
+    assert judge(write(f"{ROOT}/x/a.md"), facts(allow=("write_file:*.md",))).verdict == "allow"
+    assert judge(write(f"{ROOT}/SRC/a"), facts(allow=("write_file:src/*",))).verdict == "ask"
+    assert judge(write(f"{ROOT}/a.ts"), facts(allow=("write_file:*.{ts,tsx}",))).verdict == "allow"
+
+
+def test_a_policy_that_raises_counts_as_deny(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(proposal: Proposal, facts: Facts) -> Ruling | None:
+        raise RuntimeError("no")
+
+    for gates, permits in ((book.GATES, (broken, *book.PERMITS)), ((broken, *book.GATES), book.PERMITS)):
+        monkeypatch.setattr(book, "GATES", gates)
+        monkeypatch.setattr(book, "PERMITS", permits)
+        ruling = judge(bash("make"), facts("yolo", grants=("*",)))
+        assert (ruling.verdict, ruling.rule) == ("deny", "failed: broken")
+
+
+def test_a_refusal_outranks_an_earlier_question() -> None:
+    assert judge(write(CONTROL[0]), facts("plan")).rule == "plan-mode"
+
+
+@pytest.mark.parametrize(
+    ("proposal", "rule"),
+    (
+        (bash("git diff HEAD~1"), "bash:git diff*"),
+        (bash("npm test"), "bash:npm test*"),
+        (bash("npm run build"), "bash:npm run build*"),
+        (bash("uv run pytest -q"), "bash:uv run pytest*"),
+        (bash("pytest tests/x -q"), "bash:pytest*"),
+        (bash("git push origin"), "bash:git push origin"),
+        (bash("rm -rf build"), "bash:rm -rf build"),
+        (bash("python x.py"), "bash:python x.py"),
+        (bash("ls *.py"), "bash:ls [*].py"),
+        (bash("a && b"), "bash:a && b"),
+        (bash("cat /etc/hosts"), "bash:cat /etc/hosts"),
+        (bash("cat .env"), "bash:cat .env"),
+        (bash("sudo ls"), "bash:sudo ls"),
+        (write(f"{ROOT}/a[1].py"), f"write_file:{ROOT}/a[[]1].py"),
+        (network("https://example.org/?q=1"), "fetch_url:https://example.org/[?]q=1"),
+    ),
+)
+def test_the_suggested_rule_is_narrow(proposal: Proposal, rule: str) -> None:
+    assert suggestion(proposal) == rule
+
+
+ASKED = (
+    bash("make"), bash("ls *.py > x"), bash("git push"), bash("echo '[' ]* {a,b}"), bash("cat /etc/hosts", "/etc/hosts"),
+    bash("cat .env", f"{ROOT}/.env"), write(f"{ROOT}/a*[x]{{y}}.py"), read("/etc/hosts"), read(f"{ROOT}/.env"), network("https://e.org/?q=*"),
+    bash("multi\nline"), write("/srv/{a}/b?c"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("proposal", ASKED)
+@pytest.mark.parametrize("scope", ("call", "always"))
+def test_an_approval_for_the_call_covers_the_same_call(proposal: Proposal, scope: str) -> None:
+    assert judge(proposal, facts()).verdict == "ask"
+    grant = grant_for(proposal, scope)
+    assert judge(proposal, facts(grants=(grant,))).verdict == "allow"
+    assert judge(proposal, facts(attended=False, allow=(grant,))).verdict == "allow"
+    assert judge(bash("other"), facts(grants=(grant,))).verdict == "ask"
+
+
+def test_a_grant_for_the_tool_is_every_call_inside_the_scope() -> None:
+    assert grant_for(bash("make"), "tool") == "bash:*"
+    assert judge(bash("x > y; $(z)"), facts(grants=("bash:*",))).verdict == "allow"
+    assert judge(write(f"{ROOT}/a"), facts(grants=("bash:*",))).verdict == "ask"
+    assert grant_for(bash("make"), "once") == ""
