@@ -26,7 +26,7 @@ class JsonPrinter(Printer):
     """One object on stdout, also of a run that failed."""
 
     def finish(self, result: Result) -> None:
-        self.out.write(_line(whole(result)))
+        self.out.write(line_of(whole(result)))
         super().finish(result)
 
 
@@ -38,23 +38,26 @@ class StreamPrinter(Printer):
         self._place: dict[str, Any] = {}
 
     def event(self, event: ev.Event) -> None:
-        self.out.write(_line(self._record(event)))
+        if isinstance(event, ev.Entry):
+            self._place = {"session": event.session, "turn": event.turn, "step": event.step}
+            record = fact_of(event)
+        else:
+            fields = whole(event)
+            record = {"v": VERSION, "type": fields.pop("kind"), **self._place, **fields}
+        self.out.write(line_of(record))
         super().event(event)
 
     def finish(self, result: Result) -> None:
-        self.out.write(_line({"v": VERSION, "type": "result", **whole(result)}))
+        self.out.write(line_of({"v": VERSION, "type": "result", **whole(result)}))
         super().finish(result)
 
-    def _record(self, event: ev.Event) -> dict[str, Any]:
-        fact = event.event if isinstance(event, ev.Entry) else event
-        fields = whole(fact)
-        head = {"v": VERSION, "type": fields.pop("kind")}
-        if isinstance(event, ev.Entry):
-            self._place = {"session": event.session, "turn": event.turn, "step": event.step}
-            head |= {**self._place, "seq": event.seq, "time": event.time, "branch": event.branch}
-        else:
-            head |= self._place
-        return {**head, **fields}
+
+def fact_of(entry: ev.Entry) -> dict[str, Any]:
+    """The record of a fact."""
+    fields = whole(entry.event)
+    place = {"session": entry.session, "turn": entry.turn, "step": entry.step}
+    head = {"v": VERSION, "type": fields.pop("kind"), **place}
+    return {**head, "seq": entry.seq, "time": entry.time, "branch": entry.branch, **fields}
 
 
 def whole(value: Any) -> Any:
@@ -72,7 +75,7 @@ def is_items(value: Any) -> TypeGuard[tuple[Any, ...]]:
     return isinstance(value, tuple)
 
 
-def _line(record: Any) -> str:
+def line_of(record: dict[str, Any]) -> str:
     try:
         return wire.to_json(record) + "\n"
     except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot hold and an escape can

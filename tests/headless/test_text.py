@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 
 from agent_cli.headless.narration import Level
@@ -122,22 +123,28 @@ class Terminal:
         self.reader, self.writer = os.openpty()
         self.printer = TextPrinter(Stream(self.writer), Voice(Stream(self.writer), level))
 
-    @property
-    def shown(self) -> str:
-        return os.read(self.reader, 100_000).decode().replace("\r\n", "\n")
+    def read(self, count: int) -> str:
+        """The next characters; a terminal may hand them over in pieces."""
+        shown = ""
+        while len(shown) < count:
+            shown += os.read(self.reader, count - len(shown)).decode()
+        return shown
 
-    def close(self):
-        os.close(self.reader)
+    def rest(self) -> str:
+        """Everything that is left; the last question."""
         os.close(self.writer)
+        shown = b""
+        with contextlib.suppress(OSError):  # how Linux says that the other end is closed
+            while piece := os.read(self.reader, 100_000):
+                shown += piece
+        os.close(self.reader)
+        return shown.decode().replace("\r\n", "\n")
 
 
 async def on_terminal(*script, level=Level.NORMAL):
     terminal = Terminal(level)
-    try:
-        await run_once(Feed(*script), SAY, terminal.printer)
-        return terminal.shown
-    finally:
-        terminal.close()
+    await run_once(Feed(*script), SAY, terminal.printer)
+    return terminal.rest()
 
 
 async def test_on_a_terminal_text_appears_while_it_comes():
@@ -147,16 +154,10 @@ async def test_on_a_terminal_text_appears_while_it_comes():
         ev.StepStarted("m"), ev.TextDelta("first words"), held, *step("first words and last")[2:], DONE
     )
     run = asyncio.create_task(run_once(feed, SAY, terminal.printer))
-    loop = asyncio.get_running_loop()
-    readable = asyncio.Event()
-    loop.add_reader(terminal.reader, readable.set)
-    await readable.wait()
-    loop.remove_reader(terminal.reader)
-    assert terminal.shown == "first words"
+    assert await asyncio.to_thread(terminal.read, len("first words")) == "first words"
     held.set()
     await run
-    assert terminal.shown == " and last\n"
-    terminal.close()
+    assert terminal.rest() == " and last\n"
 
 
 async def test_on_a_terminal_speech_and_calls_have_lines_of_their_own():

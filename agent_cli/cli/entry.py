@@ -1,0 +1,46 @@
+"""Who does what a command line asks for. Everything that a plain start does not need is imported when it is."""
+
+from __future__ import annotations
+
+import os
+
+from agent_cli.cli.start import Start, enter, interpret, run_options
+from agent_cli.cli.words import Line, Unreadable, read
+from agent_cli.kernel.errors import AgentError
+
+
+def run(argv: list[str]) -> int:
+    """Everything but `--version`. Returns the exit code."""
+    try:
+        line = read(argv)
+    except Unreadable:
+        from agent_cli.cli.app import answer
+
+        return answer(argv)
+    return _begin(line, argv)
+
+
+def _begin(line: Line, argv: list[str]) -> int:
+    try:
+        start = interpret(line, terminal=os.isatty(0) and os.isatty(1))
+        enter(start)
+        if not start.one_shot:
+            return _talk(start)
+    except AgentError as problem:
+        from agent_cli.cli.report import report
+
+        return report(problem, argv)
+    from agent_cli.cli.oneshot import print_once
+
+    return print_once(start)
+
+
+def _talk(start: Start) -> int:
+    import gc
+
+    from agent_cli.compose import run_tui
+
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # seldom, while the screen is put up and after
+    gc.enable()
+    return run_tui(run_options(start), start.prompt)

@@ -1,0 +1,57 @@
+"""`agent-cli -p`: opens a session, says one thing, prints what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+
+from agent_cli.cli.piped import read_piped
+from agent_cli.cli.start import Start, run_options
+from agent_cli.cli.values import UsageError
+from agent_cli.compose import Opened, open_session
+from agent_cli.headless.narration import Level
+from agent_cli.headless.printer import Printer
+from agent_cli.headless.run import printer_of, run_once
+from agent_cli.headless.summary import never_began
+from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.messages import Block, Text
+
+
+def print_once(start: Start) -> int:
+    """Returns the exit code; whatever happens, the format that was asked for says what did."""
+    out = printer_of(start.output_format, _level(start))
+    if not start.verbose:
+        logging.getLogger("agent_cli").addHandler(logging.NullHandler())  # failures are told by the printer
+    try:
+        content = _content(start, out)
+        opened = open_session(run_options(start))
+    except AgentError as problem:
+        result = never_began(problem)
+        out.finish(result)
+        return result.exit_code
+    gc.freeze()
+    gc.enable()
+    return asyncio.run(_print(opened, content, out, strict=start.strict))
+
+
+async def _print(opened: Opened, content: tuple[Block, ...], out: Printer, *, strict: bool) -> int:
+    for notice in opened.notices:
+        out.voice.note(notice)
+    return await run_once(opened.session, content, out, strict=strict)
+
+
+def _level(start: Start) -> Level:
+    if start.quiet:
+        return Level.QUIET
+    return Level.VERBOSE if start.verbose else Level.NORMAL
+
+
+def _content(start: Start, out: Printer) -> tuple[Block, ...]:
+    """The prompt, then what is piped. "-" is no prompt of its own."""
+    prompt = "" if start.prompt in (None, "-") else start.prompt
+    piped = read_piped(out.voice.note, prompt_given=bool(prompt))
+    text = "\n\n".join(part for part in (prompt, piped) if part and part.strip())
+    if not text:
+        raise UsageError('There is nothing to say: give a prompt (agent-cli -p "…"), or pipe one in.')
+    return (Text(text),)

@@ -1,0 +1,147 @@
+"""Every option of `agent-cli [OPTIONS] [PROMPT]` in one table: its words, its help, its config key.
+
+The table is plain data, so that reading a command line costs nothing; Typer is made from it when there is
+help to print, a mistake to explain, or a command to run.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from agent_cli.kernel.commands import MODES
+from agent_cli.kernel.values import Plain
+
+Kind: TypeAlias = Literal["switch", "text", "choice", "count", "seconds", "dollars", "names", "many"]
+"""What an option takes: nothing; a text; one of `choices`; a whole number; a duration (90, 90s, 15m, 4h) in
+seconds; US dollars; names between commas, any number of times; a text, any number of times."""
+
+
+class Flag(Plain, frozen=True):
+    """`names` as they are typed, the long one last. `key` is the config key of an option that lasts.
+
+    Options without a key are about one run: there is nothing to keep.
+    """
+
+    names: tuple[str, ...]
+    help: str
+    key: str = ""
+    kind: Kind = "switch"
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.names[-1]
+
+    @property
+    def dest(self) -> str:
+        """The long name as an identifier."""
+        return self.name.removeprefix("--").replace("-", "_")
+
+
+def _text(*names: str, key: str = "", metavar: str, help: str) -> Flag:  # noqa: A002 - reads as Typer's own
+    return Flag(names, help, key, "text", metavar)
+
+
+def _choice(*names: str, key: str = "", choices: tuple[str, ...], help: str) -> Flag:  # noqa: A002
+    return Flag(names, help, key, "choice", "|".join(choices), choices)
+
+
+def _limit(name: str, key: str, help: str, kind: Kind = "count") -> Flag:  # noqa: A002
+    return Flag((name,), help, key, kind, {"seconds": "TIME", "dollars": "USD"}.get(kind, "N"))
+
+
+OPTION = "opt_"
+"""Before the `dest` of an option in its Typer parameter, since `continue` is no name for one."""
+
+FORMATS = ("text", "json", "stream-json")
+
+GROUPS: dict[str, tuple[Flag, ...]] = {
+    "One-shot runs": (
+        Flag(("-p", "--print"), "One turn: print the answer and exit. Piped stdin is appended to PROMPT."),
+        _choice("--output-format", choices=FORMATS, help="What -p prints on stdout. Default: text."),
+        Flag(("-q", "--quiet"), "Only errors on stderr."),
+        Flag(("--verbose",), "Also the tokens and the cost of each step on stderr."),
+        Flag(("--strict",), "Exit 1 when a used-up budget forced the answer."),
+    ),
+    "Model": (
+        _text("-m", "--model", key="model.name", metavar="MODEL", help="Model, alias, or PROVIDER/MODEL."),
+        _text(
+            "--provider", key="model.provider", metavar="NAME",
+            help="anthropic, openai, local, scripted, echo, or an endpoint of your config. Default: what --model or your keys suggest.",
+        ),
+        _text("--base-url", key="model.base_url", metavar="URL", help="Where the provider listens."),
+        _choice("--effort", key="model.effort", choices=("low", "medium", "high"), help="How hard the model thinks."),
+        _limit("--max-output-tokens", "model.max_output_tokens", "Most tokens of one answer."),
+        _limit("--context-window", "model.context_window", "Size of the context window in tokens."),
+        _text("--script", metavar="FILE", help="What the scripted provider says (JSONL)."),
+        Flag(("--script-strict",), "Fail on any request that the script does not expect."),
+    ),
+    "Session": (
+        Flag(("-c", "--continue"), "Go on with the latest session of this directory."),
+        _text("-r", "--resume", metavar="ID", help="Go on with that session: its id, its beginning, or its name."),
+        _text("--session-db", key="session.db", metavar="PATH", help="Keep sessions in this file."),
+        Flag(("--ephemeral",), "Keep the session in memory only."),
+    ),
+    "Configuration": (
+        _text("--config", metavar="FILE", help="A config file over those of the project and the user."),
+        _text("-C", "--cd", metavar="DIR", help="Work as if started in DIR."),
+        _choice("--theme", key="ui.theme", choices=("auto", "dark", "light"), help="Colours of the terminal UI."),
+        _text(
+            "--system-prompt-file", key="agent.system_prompt_file", metavar="FILE",
+            help="Replaces the system prompt.",
+        ),
+        _text(
+            "--append-system-prompt", key="agent.append_system_prompt", metavar="TEXT",
+            help="Goes at the end of the system prompt.",
+        ),
+        _choice(
+            "--run-status", key="run_status", choices=("appended", "off"),
+            help="Tell the model in each request how much it has used.",
+        ),
+    ),
+    "Permissions": (
+        _choice("--permission-mode", key="permissions.mode", choices=MODES, help="What runs without asking. Default: ask."),
+        Flag(("--yolo",), "The same as --permission-mode yolo: everything runs.", "permissions.mode"),
+        Flag(
+            ("--add-dir", "--allow-path"), "A path outside the project, with :r (default), :w or :rw. Repeatable.",
+            "path_scope.allow_paths", "many", "PATH[:MODE]",
+        ),
+        Flag(
+            ("--disable-tools",), "Tools that the model does not get, between commas.",
+            "tools.disable", "names", "NAMES",
+        ),
+    ),
+    "Limits (0 means none)": (
+        _limit("--max-steps", "budgets.max_steps", "Model requests a turn. Default: none, unattended 200."),
+        _limit("--max-tool-calls", "budgets.max_tool_calls", "Tool calls a turn."),
+        _limit("--max-tokens", "budgets.max_tokens", "Tokens a turn, input and output."),
+        _limit("--max-duration", "budgets.max_duration", "Time a turn: 90, 90s, 15m, 4h. Default: none, unattended 4h.", "seconds"),
+        _choice(
+            "--on-exhaustion", key="budgets.on_exhaustion", choices=("final-answer", "fail"),
+            help="When steps, calls or tokens are used up: one last answer, or an error. Default: final-answer.",
+        ),
+        _limit("--max-turn-cost-usd", "agent.max_turn_cost_usd", "Ends the turn that costs as much.", "dollars"),
+        _limit(
+            "--max-session-cost-usd", "agent.max_session_cost_usd",
+            "Halts the session that costs as much. Default: none, unattended 10.", "dollars",
+        ),
+        _choice(
+            "--watchdog", key="safety.watchdog", choices=("off", "warn", "feedback", "enforce"),
+            help="What happens when the agent goes in circles. Default: warn, unattended enforce.",
+        ),
+    ),
+}  # fmt: skip
+
+FLAGS: tuple[Flag, ...] = tuple(flag for flags in GROUPS.values() for flag in flags)
+
+KEYS: dict[str, str] = {name: flag.key for flag in FLAGS for name in flag.names if flag.key}
+"""Every word that has a config key, with it."""
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "sessions": ("agent_cli.cli.sessions", "List recorded sessions, show one."),
+    "models": ("agent_cli.cli.models", "List the models that are known, with prices and windows."),
+    "config": ("agent_cli.cli.config", "Show every setting and where it comes from; check the files."),
+    "local": ("agent_cli.cli.local", "The embedded model: install, remove, see how it does."),
+}
+"""Commands: the module whose `app` it is, and its line in the help."""

@@ -1,0 +1,154 @@
+"""What the words of a command line ask for, and whether it makes sense."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent_cli.cli.options import COMMANDS, FLAGS
+from agent_cli.cli.values import UsageError, nearest, value_of
+from agent_cli.cli.words import Line
+
+if TYPE_CHECKING:
+    from agent_cli.compose import RunOptions
+
+EXCLUSIVE = (
+    ("continue", "resume", "both say which session to go on with"),
+    ("ephemeral", "continue", "a session in memory is always a new one"),
+    ("ephemeral", "resume", "a session in memory is always a new one"),
+    ("ephemeral", "session_db", "a session in memory is in no file"),
+    ("quiet", "verbose", "one says less, the other more"),
+)
+ONE_SHOT_ONLY = ("output_format", "strict", "quiet", "verbose")
+
+
+@dataclass(slots=True)
+class Start:
+    """What a plain command line asks for. `flags` are config keys, only those that were given."""
+
+    prompt: str | None = None
+    one_shot: bool = False
+    output_format: str = "text"
+    quiet: bool = False
+    verbose: bool = False
+    strict: bool = False
+    directory: str | None = None
+    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    config_file: str | None = None
+    resume: str | None = None
+    resume_latest: bool = False
+    ephemeral: bool = False
+    allow_paths: tuple[str, ...] = ()
+    script: str | None = None
+    script_strict: bool = False
+
+
+def interpret(line: Line, *, terminal: bool) -> Start:
+    """`terminal` says whether a person sits at both ends; without, every run is a one-shot run.
+
+    Raises UsageError.
+    """
+    given: dict[str, Any] = {
+        flag.dest: value_of(flag, line.values[flag.dest]) for flag in FLAGS if flag.dest in line.values
+    }
+    one_shot = "print" in given or not terminal
+    _refuse_contradictions(given, one_shot=one_shot)
+    return Start(
+        prompt=_prompt(line, guess="print" not in given),
+        one_shot=one_shot,
+        output_format=given.get("output_format", "text"),
+        quiet="quiet" in given,
+        verbose="verbose" in given,
+        strict="strict" in given,
+        directory=given.get("cd"),
+        flags=_settings(given),
+        config_file=given.get("config"),
+        resume=given.get("resume"),
+        resume_latest="continue" in given,
+        ephemeral="ephemeral" in given,
+        allow_paths=tuple(given.get("allow_path", ())),
+        script=given.get("script"),
+        script_strict="script_strict" in given,
+    )
+
+
+def _settings(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, by config key. Paths to allow are not a setting: they come on top of the configured ones."""
+    keyed = [flag for flag in FLAGS if flag.key and flag.dest in given and flag.dest != "allow_path"]
+    flags = {flag.key: "yolo" if flag.dest == "yolo" else given[flag.dest] for flag in keyed}
+    if "script" in given:
+        flags.setdefault("model.provider", "scripted")
+    return flags
+
+
+def _refuse_contradictions(given: dict[str, Any], *, one_shot: bool) -> None:
+    named = {flag.dest: flag.name for flag in FLAGS}
+    for one, other, because in EXCLUSIVE:
+        if one in given and other in given:
+            raise UsageError(f"{named[one]} and {named[other]} do not go together: {because}.")
+    mode = given.get("permission_mode", "yolo")
+    if "yolo" in given and mode != "yolo":
+        raise UsageError(
+            f"--yolo and --permission-mode {mode} do not go together: --yolo is a mode of its own."
+        )
+    if "script" in given and given.get("provider", "scripted") != "scripted":
+        raise UsageError(f"--script is for the scripted provider, not for --provider {given['provider']}.")
+    if "script_strict" in given and "script" not in given:
+        raise UsageError("--script-strict needs the --script that it is strict about.")
+    for dest in ONE_SHOT_ONLY:
+        if dest in given and not one_shot:
+            raise UsageError(f"{named[dest]} is for one-shot runs: add -p.")
+
+
+def _prompt(line: Line, *, guess: bool) -> str | None:
+    """The one argument. `guess` takes a single word that is almost a command for a slip."""
+    if not line.words:
+        return None
+    first = line.words[0]
+    hint = nearest(first, tuple(COMMANDS)) if guess and not line.literal and first.isalpha() else ""
+    if len(line.words) > 1:
+        shown = " ".join(line.words[:4]) + (" …" if len(line.words) > 4 else "")
+        raise UsageError(
+            f"The prompt is one argument, and there are {len(line.words)} ({shown}): put it in quotes.{hint}"
+        )
+    if hint:
+        raise UsageError(
+            f"There is no command '{first}'.{hint} To send it as a message: agent-cli -- {first}"
+        )
+    return first.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def enter(start: Start) -> None:
+    """Goes where -C says, so that every other path is meant from there. Raises UsageError."""
+    if start.directory is None:
+        return
+    try:
+        os.chdir(Path(start.directory).expanduser())
+    except (OSError, RuntimeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise UsageError(f"-C {start.directory}: {reason}. Name a directory that exists.") from None
+
+
+def run_options(start: Start) -> RunOptions:
+    """For compose."""
+    from agent_cli.compose import RunOptions
+
+    return RunOptions(
+        cwd=Path.cwd(),
+        environ=os.environ,
+        attended=not start.one_shot,
+        flags=start.flags,
+        config_file=_path(start.config_file),
+        resume=start.resume,
+        resume_latest=start.resume_latest,
+        ephemeral=start.ephemeral,
+        allow_paths=start.allow_paths,
+        script=_path(start.script),
+        script_strict=start.script_strict,
+    )
+
+
+def _path(typed: str | None) -> Path | None:
+    return None if typed is None else Path(typed).expanduser().absolute()
