@@ -1,0 +1,61 @@
+"""Images and files as the services take them. One that would be refused is told of in words instead:
+a conversation that holds it would be refused for ever.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from agent_cli.kernel.messages import Document, Image
+from agent_cli.kernel.usage import ModelCard
+
+MAX_IMAGE_BYTES = 5 * 1024 * 1024
+SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+SHORTEST_HEADER = 16
+
+
+def media_of(block: Image | Document, card: ModelCard) -> Image | Document | str:
+    """The block, its media type as its bytes have it, or a text in its place."""
+    match block:
+        case Image():
+            return _image(block, card)
+        case Document():
+            return _document(block, card)
+
+
+def _image(image: Image, card: ModelCard) -> Image | str:
+    if not card.images:
+        return f"[image not shown: {card.id} takes no images]"
+    if len(image.data) * 3 // 4 > MAX_IMAGE_BYTES:
+        return f"[image not shown: it is over {MAX_IMAGE_BYTES // 1024 // 1024} MB]"
+    kind = _kind(image.data)
+    if kind is None:
+        return "[image not shown: it is no PNG, JPEG, GIF or WebP]"
+    return image if kind == image.media_type else Image(kind, image.data)
+
+
+def _document(document: Document, card: ModelCard) -> Document | str:
+    name = document.name or "document"
+    if not card.documents:
+        return f"[{name} not shown: {card.id} takes no files]"
+    if document.media_type != "application/pdf":
+        return f"[{name} not shown: {document.media_type} is no PDF]"
+    return document
+
+
+def _kind(data: str) -> str | None:
+    try:
+        start = base64.b64decode(data[:32], validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    if len(start) < SHORTEST_HEADER:
+        return None
+    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for signature, kind in SIGNATURES if start.startswith(signature)), None)

@@ -1,0 +1,66 @@
+"""Text that arrives in pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from agent_cli.kernel.wire import is_object
+
+
+class Pile:
+    """Adds pieces up. Half of a surrogate pair at the end of a piece waits for its other half."""
+
+    __slots__ = ("_half", "_pieces")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._half = ""
+
+    def add(self, piece: str) -> str:
+        """What there is to show now; "" where there is nothing."""
+        if self._half:
+            piece, self._half = self._half + piece, ""
+        if not piece.isascii():
+            if "\ud800" <= piece[-1] <= "\udbff":
+                piece, self._half = piece[:-1], piece[-1]
+            piece = _whole(piece)
+        if piece:
+            self._pieces.append(piece)
+        return piece
+
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
+def _whole(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def parsed(data: bytes | str) -> Any:
+    """The JSON value. Raises ValueError.
+
+    The second reader takes what the first refuses and some servers write: NaN, and halves of surrogate pairs.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.MsgspecError:
+        import json
+
+        return json.loads(data)
+
+
+def arguments_of(raw: str) -> dict[str, Any] | None:
+    """A call's arguments; no text at all means none, None that the text is no JSON object."""
+    if not raw.strip():
+        return {}
+    try:
+        value = parsed(raw)
+    except ValueError:
+        return None
+    return value if is_object(value) else None

@@ -1,0 +1,163 @@
+"""The script of the `scripted` provider: one model reply a line of JSON. Pure but for reading the file.
+
+    {"text": "I look.", "calls": [{"name": "read_file", "arguments": {"path": "a.txt"}}]}
+    {"fault": {"kind": "rate-limit", "retry_after": 2}}
+    {"text": "Done.", "reasoning": "…", "usage": {"input": 900, "output": 12}, "expect": {"result": "hello"}}
+
+`text` and `reasoning` come in small pieces, `calls` after them; `arguments` is an object, or a string that is
+sent as it stands. `delay_ms` passes before the reply, `pace_ms` between its pieces. `fault` is a kind of the
+error tree, or an object with `kind`, `message`, `retry_after`, `used`, `limit`, and `after`: so many pieces
+come first. `expect` is checked in strict mode: regular expressions for the last text of the operator (`user`),
+the last tool results (`result`) and the system prompt (`system`), and names of tools that must be on offer.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agent_cli.kernel.errors import (
+    AuthFailed,
+    ConfigError,
+    ConnectionFailed,
+    ContextOverflow,
+    GarbledResponse,
+    ModelNotFound,
+    Overloaded,
+    ProviderError,
+    QuotaExhausted,
+    RateLimited,
+    RequestRefused,
+    StreamCut,
+)
+from agent_cli.kernel.events import FinishReason
+from agent_cli.kernel.messages import Message, Part, Prompt, Text, ToolResult
+from agent_cli.kernel.usage import Usage
+
+KINDS: dict[str, type[ProviderError]] = {
+    kind.kind: kind
+    for kind in (
+        ConnectionFailed,
+        StreamCut,
+        RateLimited,
+        Overloaded,
+        GarbledResponse,
+        AuthFailed,
+        QuotaExhausted,
+        ModelNotFound,
+        ContextOverflow,
+        RequestRefused,
+    )
+}
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base: a misspelt field is an error, not silence."""
+
+
+class Call(Line, frozen=True):
+    name: str
+    arguments: dict[str, Any] | str = {}
+    id: str = ""
+
+
+class Fault(Line, frozen=True):
+    kind: str
+    message: str = ""
+    after: int = 0
+    retry_after: float | None = None
+    used: int | None = None
+    limit: int | None = None
+
+    def error(self) -> ProviderError:
+        kind = KINDS[self.kind]
+        told = self.message or f"scripted failure: {self.kind}"
+        if kind is ContextOverflow:
+            return ContextOverflow(told, used=self.used, limit=self.limit)
+        return kind(told, retry_after=self.retry_after)
+
+
+class Expect(Line, frozen=True):
+    user: str = ""
+    result: str = ""
+    system: str = ""
+    tools: tuple[str, ...] = ()
+
+    def mismatch(self, prompt: Prompt) -> str:
+        """How the prompt differs from what the script was made for; "" where it does not."""
+        last = prompt.messages[-1:]
+        seen = {
+            "user": _operator(prompt.messages),
+            "result": _results(last),
+            "system": "\n".join(prompt.system),
+        }
+        for name, text in seen.items():
+            pattern = str(getattr(self, name))
+            if pattern and not re.search(pattern, text):
+                return f"{name} should match {pattern!r}, but is {text[:200]!r}"
+        missing = set(self.tools) - {tool.name for tool in prompt.tools}
+        return f"the tools {', '.join(sorted(missing))} are not on offer" if missing else ""
+
+
+class Reply(Line, frozen=True):
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[Call, ...] = ()
+    usage: Usage | None = None
+    finish: FinishReason | None = None
+    delay_ms: float = 0
+    pace_ms: float = 0
+    fault: Fault | str | None = None
+    expect: Expect | None = None
+
+
+def read(path: Path) -> tuple[Reply, ...]:
+    """Raises ConfigError naming file and line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise ConfigError(f"The script {path} cannot be read: {problem.strerror}.") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str) -> tuple[Reply, ...]:
+    """Empty lines are skipped. Raises ConfigError naming the line."""
+    decoder = msgspec.json.Decoder(Reply)
+    replies: list[Reply] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            reply = decoder.decode(line)
+        except msgspec.MsgspecError as problem:
+            raise ConfigError(f"{name}, line {number}: {problem}.") from None
+        kind = reply.fault.kind if isinstance(reply.fault, Fault) else reply.fault
+        if kind is not None and kind not in KINDS:
+            raise ConfigError(
+                f"{name}, line {number}: no fault is called '{kind}'; there are {', '.join(KINDS)}."
+            )
+        replies.append(reply)
+    if not replies:
+        raise ConfigError(f"{name} holds no reply.")
+    return tuple(replies)
+
+
+def _operator(messages: tuple[Message, ...]) -> str:
+    for message in reversed(messages):
+        texts = [part.text for part in message.parts if isinstance(part, Text)]
+        if message.role == "user" and texts:
+            return "\n".join(texts)
+    return ""
+
+
+def _results(messages: tuple[Message, ...]) -> str:
+    results = [part for message in messages for part in message.parts if isinstance(part, ToolResult)]
+    return "\n".join(block.text for result in results for block in result.content if isinstance(block, Text))
+
+
+def size_of(part: Part) -> int:
+    """Bytes of a part, about."""
+    return len(msgspec.json.encode(part))
