@@ -1,0 +1,85 @@
+"""The right to write one session: an advisory lock of the operating system, gone when its process is.
+
+The lock belongs to the open file, so that a second lease is refused inside one process as well.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from agent_cli.kernel.errors import SessionLocked, StoreUnwritable
+
+
+class Lease:
+    """Holds the lock until `release`. The file also says, for people, which process holds it."""
+
+    __slots__ = ("_descriptor", "_file")
+
+    def __init__(self, file: Path, descriptor: int) -> None:
+        self._file = file
+        self._descriptor: int | None = descriptor
+
+    def release(self) -> None:
+        """Idempotent."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is None:
+            return
+        # First the name, then the lock: whoever opened the old file meanwhile sees that its name is gone.
+        try:
+            self._file.unlink(missing_ok=True)
+        finally:
+            os.close(descriptor)
+
+
+def take(directory: Path, session: str) -> Lease:
+    """Raises SessionLocked naming the process that holds it, and StoreUnwritable."""
+    file = directory / f"{session}.lock"
+    try:
+        directory.mkdir(mode=0o700, exist_ok=True)
+        lease = None
+        while lease is None:
+            lease = _attempt(file, session)
+        return lease
+    except OSError as problem:
+        raise StoreUnwritable(
+            f"The session '{session}' could not be claimed: {problem}. Without that, two processes could "
+            "write it at once. Make the directory writable, or use --session-db PATH or --ephemeral."
+        ) from problem
+
+
+def _attempt(file: Path, session: str) -> Lease | None:
+    """None where the previous holder removed the file between our opening and our locking it."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    claimed = False
+    try:
+        claimed = _claim(file, descriptor, session)
+    finally:
+        if not claimed:
+            os.close(descriptor)
+    return Lease(file, descriptor) if claimed else None
+
+
+def _claim(file: Path, descriptor: int, session: str) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _refused(session, descriptor) from None
+    try:
+        if not os.path.samestat(file.stat(), os.fstat(descriptor)):
+            return False
+    except FileNotFoundError:
+        return False
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, str(os.getpid()).encode())
+    return True
+
+
+def _refused(session: str, descriptor: int) -> SessionLocked:
+    holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+    by = f"process {holder}" if holder else "another process"
+    return SessionLocked(
+        f"Session '{session}' is open in {by}. Only one process writes a session, so that none loses what "
+        "the other records. Go on there or end it, or start a new session."
+    )

@@ -1,0 +1,61 @@
+"""The read model of the session list: kept with every entry, and made anew from the log when wanted."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TypeAlias
+
+from agent_cli.kernel.events import Recorded
+from agent_cli.store.rows import entry_of, mended
+from agent_cli.store.summary import said_by
+
+APPLY = """
+UPDATE session SET
+    events = events + 1,
+    created = CASE events WHEN 0 THEN :time ELSE created END,
+    updated = :time,
+    turns = MAX(turns, :turn),
+    title = CASE title WHEN '' THEN :title ELSE title END,
+    model = COALESCE(:model, model),
+    cwd = COALESCE(:cwd, cwd)
+WHERE number = :number
+"""
+
+FORGET = "UPDATE session SET events = 0, created = 0, updated = 0, turns = 0, title = '', model = ''"
+
+EVERYTHING = """
+SELECT session, seq, time, turn, step, branch, kind, CAST(body AS BLOB) FROM entry ORDER BY session, seq
+"""
+
+Applied: TypeAlias = dict[str, int | float | str | None]
+
+
+def applied(number: int, time: float, turn: int, event: Recorded) -> Applied:
+    """The values of APPLY."""
+    title, model, cwd = said_by(event)
+    return {
+        "number": number,
+        "time": time,
+        "turn": turn,
+        "title": mended(title),
+        "model": model,
+        "cwd": None if cwd is None else mended(cwd),
+    }
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Makes every column of `session` anew but id and name, and the directory of a session without events.
+
+    One transaction. Raises sqlite3.Error.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute(FORGET)
+        rows = connection.execute(EVERYTHING)
+        for number, *row in rows:
+            entry = entry_of("", tuple(row))
+            connection.execute(APPLY, applied(number, entry.time, entry.turn, entry.event))
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

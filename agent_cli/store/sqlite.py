@@ -1,0 +1,234 @@
+"""Sessions in one SQLite file: any number of processes, one writer a session, readers at any time."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_cli.kernel.errors import StoreError
+from agent_cli.kernel.events import Entry
+from agent_cli.kernel.values import kind_of
+from agent_cli.store.info import SessionInfo, choose, exists, not_found, taken
+from agent_cli.store.lease import Lease, take
+from agent_cli.store.opening import connect, settled
+from agent_cli.store.rebuild import APPLY, applied
+from agent_cli.store.rows import body_of, entry_of, mended
+from agent_cli.store.troubles import told, trouble
+
+CHUNK = 256
+"""Rows that are read at once. No read stays open between them: it would make writing fail."""
+
+SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+INSERT = (
+    "INSERT INTO entry (session, seq, time, turn, step, branch, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+READ = """
+SELECT seq, time, turn, step, branch, kind, CAST(body AS BLOB) FROM entry
+WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
+"""
+LIST = """
+SELECT id, title, name, cwd, model, created, updated, events, turns FROM session
+WHERE (events > 0 OR id = :id) AND (:cwd IS NULL OR cwd = :cwd)
+ORDER BY updated DESC, number DESC LIMIT :limit
+"""
+
+
+def open_store(path: Path, *, busy_timeout: float = 5.0) -> SqliteStore:
+    """The sessions in that file, which is created where it is missing. `busy_timeout` is seconds.
+
+    Raises StoreCorrupt, StoreTooNew, StoreUnwritable, StoreError. A file that is damaged, foreign or newer
+    is left as it is.
+    """
+    path = settled(path)
+    return SqliteStore(path, connect(path, busy_timeout))
+
+
+class SqliteStore:
+    """Every method works on the thread that calls it; one thread at a time. Raises StoreError."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._leases = path.with_name(f"{path.name}-locks")
+        self._logs: list[SqliteLog] = []
+
+    def create(self, session: str, cwd: str) -> SqliteLog:
+        """A new session with the right to write it. It is listed from its first event on."""
+        if not SESSION_ID.fullmatch(session):
+            raise StoreError(
+                f"'{session}' cannot be the id of a session: it may hold letters, digits, '.', '_' and '-', "
+                "at most 100. Choose another id."
+            )
+        lease = take(self._leases, session)
+        try:
+            return self._log(session, self._new(session, cwd), lease)
+        except BaseException:
+            lease.release()
+            raise
+
+    def open(self, session: str) -> SqliteLog:
+        """The session of that id with the right to write it. Raises SessionNotFound, SessionLocked."""
+        number = self._number(session)
+        lease = take(self._leases, session)
+        try:
+            return self._log(session, number, lease)
+        except BaseException:
+            lease.release()
+            raise
+
+    def entries(self, session: str, since: int = 0) -> Iterator[Entry]:
+        """What is recorded with seq > since, also while another process writes. Raises SessionNotFound."""
+        return read(self._connection, self.path, session, self._number(session), since)
+
+    def find(self, wanted: str) -> SessionInfo:
+        """By id, name, or the beginning of an id. Raises SessionNotFound naming near ones."""
+        return choose(wanted, self._infos(wanted))
+
+    def latest(self, cwd: str) -> SessionInfo | None:
+        """The session of that directory in which something happened last."""
+        return next(iter(self._infos(cwd=cwd, limit=1)), None)
+
+    def sessions(self, limit: int | None = None) -> list[SessionInfo]:
+        """Sessions with at least one event, the latest first."""
+        return self._infos(limit=limit)
+
+    def rename(self, session: str, name: str) -> None:
+        """Gives a name by which `find` knows the session, "" for none. Raises StoreError where it is taken."""
+        number = self._number(session)
+        with told(self.path):
+            try:
+                self._connection.execute(
+                    "UPDATE session SET name = ? WHERE number = ?", (mended(name), number)
+                )
+            except sqlite3.IntegrityError:
+                raise taken(name) from None
+
+    def close(self) -> None:
+        """Closes its logs, too. Idempotent."""
+        for log in self._logs:
+            log.close()
+        self._logs.clear()
+        with told(self.path):
+            self._connection.close()
+
+    def _log(self, session: str, number: int, lease: Lease) -> SqliteLog:
+        with told(self.path):
+            (last,) = self._connection.execute(
+                "SELECT COALESCE(MAX(seq), 0) FROM entry WHERE session = ?", (number,)
+            ).fetchone()
+        log = SqliteLog(session, number, last, lease, self._connection, self.path)
+        self._logs.append(log)
+        return log
+
+    def _new(self, session: str, cwd: str) -> int:
+        with told(self.path):
+            try:
+                made = self._connection.execute(
+                    "INSERT INTO session (id, cwd) VALUES (?, ?)", (session, mended(cwd))
+                )
+            except sqlite3.IntegrityError:
+                raise exists(session) from None
+        return made.lastrowid or 0
+
+    def _number(self, session: str) -> int:
+        with told(self.path):
+            found = self._connection.execute(
+                "SELECT number FROM session WHERE id = ?", (mended(session),)
+            ).fetchone()
+        if found is None:
+            raise not_found(session)
+        return int(found[0])
+
+    def _infos(self, wanted: str = "", cwd: str | None = None, limit: int | None = None) -> list[SessionInfo]:
+        values = {
+            "id": mended(wanted),
+            "cwd": None if cwd is None else mended(cwd),
+            "limit": -1 if limit is None else limit,
+        }
+        with told(self.path):
+            rows = self._connection.execute(LIST, values).fetchall()
+        return [SessionInfo(*row) for row in rows]
+
+
+class SqliteLog:
+    """One session's facts; made by `SqliteStore.create` and `open`."""
+
+    def __init__(
+        self, session: str, number: int, last: int, lease: Lease, connection: sqlite3.Connection, path: Path
+    ) -> None:
+        self._session = session
+        self._number = number
+        self._last = last
+        self._lease: Lease | None = lease
+        self._connection = connection
+        self._path = path
+
+    @property
+    def session(self) -> str:
+        return self._session
+
+    def append(self, entry: Entry, /) -> None:
+        """One transaction: the entry, and what it says about its session."""
+        self._check(entry)
+        event = entry.event
+        values = (
+            self._number,
+            entry.seq,
+            entry.time,
+            entry.turn,
+            entry.step,
+            entry.branch,
+            kind_of(event),
+            body_of(event),
+        )
+        execute = self._connection.execute
+        try:
+            execute("BEGIN IMMEDIATE")
+            execute(INSERT, values)
+            execute(APPLY, applied(self._number, entry.time, entry.turn, event))
+            execute("COMMIT")
+        except sqlite3.Error as problem:
+            self._roll_back()
+            raise trouble(problem, self._path) from problem
+        self._last = entry.seq
+
+    def read(self, since: int = 0) -> Iterator[Entry]:
+        return read(self._connection, self._path, self._session, self._number, since)
+
+    def close(self) -> None:
+        if self._lease is not None:
+            self._lease.release()
+            self._lease = None
+
+    def _check(self, entry: Entry) -> None:
+        if self._lease is None:
+            raise StoreError(f"The log of session '{self._session}' is closed; nothing more is recorded.")
+        if entry.session != self._session or entry.seq != self._last + 1:
+            raise StoreError(
+                f"Entry {entry.seq} of session '{entry.session}' cannot follow entry {self._last} of session "
+                f"'{self._session}'. It was not recorded."
+            )
+
+    def _roll_back(self) -> None:
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            # The first failure is the one to report; SQLite rolls back what was never committed.
+            return
+
+
+def read(
+    connection: sqlite3.Connection, path: Path, session: str, number: int, since: int
+) -> Iterator[Entry]:
+    while True:
+        with told(path):
+            rows = connection.execute(READ, (number, since, CHUNK)).fetchall()
+        for row in rows:
+            yield entry_of(session, row)
+        if len(rows) < CHUNK:
+            return
+        since = rows[-1][0]
