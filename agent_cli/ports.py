@@ -28,10 +28,14 @@ class Provider(Protocol):
 
 
 class OpenModel(NamedTuple):
-    """A provider with the card of the model that it is to serve."""
+    """A provider with the card of the model that it is to serve.
+
+    `endpoint` names the service for the circuit breaker; models of one service share it.
+    """
 
     provider: Provider
     card: ModelCard
+    endpoint: str = ""
 
 
 class Models(Protocol):

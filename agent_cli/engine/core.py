@@ -100,6 +100,12 @@ class Core:
             session_cost=state.total.cost,
         )
 
+    def switch(self, opened: OpenModel, reason: str) -> None:
+        """The next request goes to that model. Its text so far, if a request failed, is withdrawn."""
+        self.model = opened
+        self.state.card = opened.card
+        self.record(ev.ModelSwitched(opened.provider.name, opened.card.id, reason))
+
     def halt(self) -> str:
         """Why the session refuses turns, "" if it does not. Live config wins over what the log restored."""
         breach = budgets.halted_by_cost(self.state.total.cost, self.limits)

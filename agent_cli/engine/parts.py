@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from agent_cli.context.bounds import DEFAULT_BYTES
+from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
@@ -37,6 +38,7 @@ class Parts:
 
     `started` is recorded as the first fact of a new session. `judge` is the permission gate.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
+    `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
     """
 
     log: Log
@@ -54,3 +56,5 @@ class Parts:
     signals: tuple[Signal, ...] = ()
     watchdog: WatchdogMode = "warn"
     settings: Settings = field(default_factory=Settings)
+    breakers: Breakers = field(default_factory=Breakers)
+    fallbacks: tuple[str, ...] = ()

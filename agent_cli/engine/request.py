@@ -13,7 +13,7 @@ from agent_cli.context.status import Progress, status_line
 from agent_cli.engine.core import Core
 from agent_cli.engine.repair import repair
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.errors import ProviderError, StreamCut
+from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
 from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall
 from agent_cli.kernel.usage import Usage, cost_of
 
@@ -35,12 +35,63 @@ class Request:
         self._grace = grace
         self._text: list[str] = []
         self._usage = Usage()
+        self._fallbacks = list(core.parts.fallbacks)
 
     async def send(self) -> Answered:
         """Records what was spent and said. Raises ProviderError after the last attempt.
 
         Cancelled in mid-stream, it records the text so far as partial, and what was spent on it.
         """
+        while True:
+            try:
+                return await self._guarded()
+            except ProviderError as problem:
+                if not (problem.retryable and self._fall_back(problem)):
+                    self._keep_partial()
+                    raise
+
+    async def _guarded(self) -> Answered:
+        """One operation behind the circuit breaker of its service. Overflow and refusals never count as failures."""
+        core = self._core
+        breaker = core.parts.breakers.of(core.model.endpoint or core.model.provider.name)
+        if not breaker.admit(core.parts.clock.monotonic()):
+            seconds = breaker.probes_in(core.parts.clock.monotonic())
+            raise CircuitOpen(
+                f"{breaker.name} failed {breaker.failures} times in a row and is not asked now: "
+                f"the next attempt is possible in {seconds:.0f} s"
+            )
+        try:
+            answered = await self._attempts()
+        except ProviderError as problem:
+            if problem.retryable:
+                breaker.failed(core.parts.clock.monotonic())
+            else:
+                breaker.succeeded()
+            raise
+        except BaseException:
+            breaker.abandoned()
+            raise
+        breaker.succeeded()
+        return answered
+
+    def _fall_back(self, problem: ProviderError) -> bool:
+        """Goes on with the next of the fallback models, if there is one that can be opened."""
+        core = self._core
+        while self._fallbacks:
+            name = self._fallbacks.pop(0)
+            if name == core.model.card.id:
+                continue
+            try:
+                opened = core.parts.models.open(name)
+            except ConfigError as unknown:
+                core.record(ev.OperatorNote(f"fallback model: {unknown}", "warning"))
+                continue
+            self._report_spent()
+            core.switch(opened, f"fallback: {problem}")
+            return True
+        return False
+
+    async def _attempts(self) -> Answered:
         settings = self._core.parts.settings
         attempt = 1
         while True:
@@ -48,7 +99,6 @@ class Request:
                 return await self._attempt()
             except ProviderError as problem:
                 if not problem.retryable or attempt >= settings.attempts:
-                    self._keep_partial()
                     raise
                 self._report_spent()
                 await self._wait(attempt, problem)

@@ -128,9 +128,7 @@ class Session:
         except ConfigError as problem:
             core.record(ev.OperatorNote(str(problem), "error"))
             return
-        core.model = opened
-        self.state.card = opened.card
-        core.record(ev.ModelSwitched(opened.provider.name, opened.card.id, "chosen by the operator"))
+        core.switch(opened, "chosen by the operator")
 
     def _ensure_started(self) -> None:
         """The first fact of a new session; of a resumed one, that it goes on with another model."""

@@ -15,6 +15,7 @@ AgentError
     ├── ConnectionFailed        unreachable, reset, first byte or stream timed out          retryable
     ├── StreamCut               a stream that ended without its terminal event              retryable
     ├── RateLimited             429; with `retry_after` where the service said so           retryable
+    ├── CircuitOpen             not asked: the service failed too often just now            retryable
     ├── Overloaded              5xx, 529, also inside a 200 stream                          retryable
     ├── GarbledResponse         not the protocol: HTML, broken JSON, another API
     ├── AuthFailed              401, 403
@@ -104,6 +105,11 @@ class RateLimited(ProviderError):
 
 class Overloaded(ProviderError):
     kind = "overloaded"
+    retryable = True
+
+
+class CircuitOpen(ProviderError):
+    kind = "circuit-open"
     retryable = True
 
 

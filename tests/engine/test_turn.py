@@ -10,6 +10,7 @@ import pytest
 from agent_cli.context.bounds import bound
 from agent_cli.engine.parts import Settings
 from agent_cli.guardrails.book import signals
+from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Interrupt, Reset, SetMode, SetModel
 from agent_cli.kernel.errors import (
@@ -210,6 +211,76 @@ async def test_what_cannot_be_mended_is_not_sent_again(problem: Exception, kind:
     end = ending(log)
     assert isinstance(end, ev.TurnError)
     assert (len(provider.asked), end.error_kind, end.outcome, end.exit_code) == (1, kind, outcome, 1)
+    await session.close()
+
+
+async def test_when_the_attempts_are_used_up_the_fallback_model_goes_on_with_the_same_conversation():
+    async def cut(_: Playing) -> AsyncGenerator[ev.Piece | ev.Finished, None]:
+        yield ev.TextDelta("half")
+        raise ConnectionFailed("down")
+
+    log, provider = ListLog(), Playing(cut, ConnectionFailed("down"), cut, says("saved"))
+    models = OneModel(provider, CARD, ModelCard("fake-2", "fake"))
+    session = open_session(
+        provider,
+        log=log,
+        models=models,
+        model=models.open("fake-1"),
+        fallbacks=("fake-0", "fake-1", "fake-2"),
+    )
+    await run(session, say("go"))
+    assert [prompt.model for prompt in provider.asked] == ["fake-1"] * 3 + ["fake-2"]
+    assert [e.model for e in log.events if isinstance(e, ev.ModelSwitched)] == ["fake-2"]
+    assert not any(isinstance(e, ev.AssistantMessage) and e.partial for e in log.events)
+    assert (session.state.answer, ending(log).outcome) == ("saved", "completed")
+    await session.close()
+
+
+async def test_a_refusal_of_the_request_never_falls_back():
+    provider = Playing(AuthFailed("401"))
+    models = OneModel(provider, CARD, ModelCard("fake-2", "fake"))
+    session = open_session(provider, models=models, model=models.open("fake-1"), fallbacks=("fake-2",))
+    await run(session, say("go"))
+    assert len(provider.asked) == 1
+    await session.close()
+
+
+async def test_an_open_breaker_answers_at_once_and_names_itself():
+    clock, breakers = FakeClock(), Breakers(threshold=1)
+    provider = Playing(ConnectionFailed("down"), says("back"))
+    settings = Settings(run_status=False, attempts=1)
+    log = ListLog()
+    session = open_session(provider, log=log, clock=clock, breakers=breakers, settings=settings)
+    await run(session, say("one"))
+    await run(session, say("two"))
+    end = ending(log)
+    assert isinstance(end, ev.TurnError)
+    assert "not asked now" in end.message
+    assert (end.exit_code, len(provider.asked)) == (75, 1)
+    await clock.advance(30)
+    await run(session, say("three"))
+    assert session.state.answer == "back"
+    assert breakers.of("fake").standing() == "closed"
+    await session.close()
+
+
+async def test_an_interrupted_probe_leaves_the_breaker_to_the_next_caller():
+    clock, breakers = FakeClock(), Breakers(threshold=1)
+    provider = Playing(ConnectionFailed("down"), says("slow"), says("back"))
+    session = open_session(
+        provider, clock=clock, breakers=breakers, settings=Settings(run_status=False, attempts=1)
+    )
+    await run(session, say("one"))
+    await clock.advance(30)
+    provider.hold = asyncio.Event()
+    session.send(say("two"))
+    await settle()
+    assert breakers.of("fake").standing() == "probing"
+    session.send(Interrupt())
+    await session.idle()
+    provider.hold = None
+    await run(session, say("three"))
+    assert session.state.answer == "back"
     await session.close()
 
 
