@@ -1,0 +1,250 @@
+"""The app around the conversation: opening a session, keys of the whole screen, and leaving it in order."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from time import monotonic
+
+from textual import on
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding
+from textual.events import TextSelected
+from textual.screen import Screen
+from textual.theme import Theme
+
+from agent_cli.kernel.errors import AgentError, ConfigError
+from agent_cli.tui import commands
+from agent_cli.tui.conversation import Conversation
+from agent_cli.tui.door import Door, Leave, Welcome
+from agent_cli.tui.ink import DARK, LIGHT, ink_of
+from agent_cli.tui.offers import Offers
+from agent_cli.tui.reader import Reader
+from agent_cli.tui.setup import Setup
+
+TWICE = 1.0
+"""Seconds within which a second Ctrl+C quits."""
+
+
+class Main(Screen[None], inherit_bindings=False):
+    """Without Textual's own meanings of Tab and Ctrl+C."""
+
+
+class AgentApp(App[Leave], inherit_bindings=False):
+    """`open_session` is awaited after the first frame; what is typed before it returns is kept and sent then.
+
+    An AgentError of it is shown in full; for a ConfigError, `setup` offers ways to a first session.
+    `models` gives the names that /model takes. `run` returns a Leave, None after a crash.
+    """
+
+    CSS = "Screen { background: $background; }"
+
+    BINDINGS = [
+        Binding("ctrl+c", "interrupt", "interrupt, twice: quit", priority=True),
+        Binding("escape", "retreat", "back, then interrupt"),
+        Binding("tab", "switch", "transcript or composer"),
+        Binding("shift+tab", "do('mode')", "next permission mode", priority=True),
+        Binding("ctrl+o", "do('fold')", "fold or unfold", priority=True),
+        Binding("f1", "do('help')", "keys and commands", priority=True),
+        Binding("pageup", "page(-1)", "page up", priority=True),
+        Binding("pagedown", "page(1)", "page down", priority=True),
+    ]
+
+    def __init__(
+        self,
+        open_session: Callable[[], Awaitable[Door]],
+        *,
+        welcome: Welcome | None = None,
+        first_message: str | None = None,
+        setup: Setup | None = None,
+        models: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        super().__init__()
+        self.title = "agent-cli"
+        self.welcome = welcome or Welcome()
+        for theme in (DARK, LIGHT):
+            self.register_theme(theme)
+        name = {"dark": DARK.name, "light": LIGHT.name}.get(self.welcome.theme, self.welcome.theme)
+        self.theme = name if name in self.available_themes else DARK.name
+        self.conversation = Conversation(self.welcome, ink_of(self.current_theme), models, self.leave)
+        self._open_session = open_session
+        self._setup = setup
+        self._offers: Offers | None = None
+        self._interrupted = -TWICE
+        self._leaving = False
+        self.crash = ""
+        """What broke the screen, "" if nothing did."""
+        if first_message:
+            self.conversation.desk.say(first_message)
+
+    @property
+    def session(self) -> Door | None:
+        return self.conversation.desk.session
+
+    def get_default_screen(self) -> Screen[None]:
+        return Main(id="_default")
+
+    def compose(self) -> ComposeResult:
+        yield self.conversation
+
+    def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(self, self._recoloured)
+        self._catch_signals()
+        self.call_after_refresh(self.run_worker, self._open(), exit_on_error=True)
+
+    def leave(self, exit_code: int = 0) -> None:
+        """Closes the session and ends. A second call does not wait for the session."""
+        if self._leaving:
+            self.exit(self._left(exit_code), exit_code)
+            return
+        self._leaving = True
+        self.run_worker(self._leave(exit_code), exit_on_error=True)
+
+    # ── the session ──
+
+    async def _open(self) -> None:
+        try:
+            session = await self._open_session()
+        except AgentError as problem:
+            self.conversation.fail("No session could be opened.", problem)
+            if isinstance(problem, ConfigError) and self._setup is not None:
+                self._offers = Offers(self._setup, ink_of(self.current_theme))
+                await self.conversation.mount(self._offers, before=self.conversation.composer)
+            return
+        await self.conversation.follow(session)
+
+    @on(Offers.Opened)
+    async def _opened(self, event: Offers.Opened) -> None:
+        if self._offers is not None:
+            await self._offers.remove()
+            self._offers = None
+        self.conversation.composer.focus()
+        self.run_worker(self.conversation.follow(event.session), exit_on_error=True)
+
+    @on(Offers.Failed)
+    def _failed(self, event: Offers.Failed) -> None:
+        self.conversation.fail("That did not work.", event.error)
+
+    async def _leave(self, exit_code: int) -> None:
+        draft = self.conversation.composer
+        draft.past.add(draft.pastes.unfold(draft.text))
+        if self.session is not None:
+            try:
+                await self.session.close("the operator left")
+            except AgentError as problem:
+                self.exit(self._left(exit_code or 1), exit_code or 1, str(problem))
+                return
+        self.exit(self._left(exit_code), exit_code)
+
+    def _left(self, exit_code: int) -> Leave:
+        started = self.session is not None and self.session.state.started
+        return Leave(self.session.id if self.session is not None and started else "", exit_code)
+
+    # ── keys ──
+
+    def action_interrupt(self) -> None:
+        """Ctrl+C: always interrupts; twice in short order quits."""
+        now = monotonic()
+        if now - self._interrupted <= TWICE:
+            self.leave()
+            return
+        self._interrupted = now
+        running = self.conversation.desk.running
+        self.conversation.desk.interrupt()
+        self.conversation.hint(f"{'interrupting; ' if running else ''}Ctrl+C again quits")
+
+    def action_retreat(self) -> None:
+        if self._offers is not None and self._offers.back():
+            return
+        if not self.conversation.back() and self.conversation.desk.running:
+            self.conversation.desk.interrupt()
+            self.conversation.hint("interrupting")
+
+    def action_switch(self) -> None:
+        if self._offers is not None and self.focused is self.conversation.composer:
+            self._offers.focus()
+        else:
+            self.conversation.switch()
+
+    def action_do(self, what: str) -> None:
+        conversation = self.conversation
+        if what == "mode":
+            conversation.desk.next_mode()
+        elif what == "help":
+            conversation.desk.take("/help")
+            conversation.reader.to_end()
+        elif conversation.reader.cursor is not None:
+            conversation.reader.action_fold()
+        else:
+            conversation.reader.toggle_all()
+
+    def action_page(self, step: int) -> None:
+        self.conversation.reader.action_page(step)
+        self.conversation.refresh_facts()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette lists what the slash lists."""
+        for command in commands.COMMANDS:
+            if command.name != "quit":
+                line = f"/{command.name}"
+                yield SystemCommand(
+                    line, command.description, lambda line=line: self.conversation.desk.take(line)
+                )
+        yield SystemCommand("theme", "other colours", self.action_change_theme)
+        yield SystemCommand("/quit", "leave; the session can be resumed", self.leave)
+
+    @on(TextSelected)
+    def _selected(self) -> None:
+        text = self.screen.get_selected_text()
+        if text:
+            self._copy(Reader.Copy(text, "the selection"))
+
+    @on(Reader.Copy)
+    def _copy(self, event: Reader.Copy) -> None:
+        if event.text:
+            self.copy_to_clipboard(event.text)
+            self.conversation.hint(f"copied {event.what} through the terminal (OSC 52)")
+        else:
+            self.conversation.hint(f"nothing to copy: {event.what}")
+
+    @on(Offers.Declined)
+    def _declined(self) -> None:
+        self.leave()
+
+    def _recoloured(self, theme: Theme) -> None:
+        self.conversation.repaint(ink_of(theme))
+
+    # ── ends ──
+
+    def _catch_signals(self) -> None:
+        """A kill leaves the terminal and the session in order."""
+        if self.is_headless:
+            return
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self.leave, 128 + number)
+
+    def _fatal_error(self) -> None:
+        """Says what broke without the values of variables: they may hold keys."""
+        self.crash = traceback.format_exc()
+        self.bell()
+        self._close_messages_no_wait()
+
+
+def run(app: AgentApp) -> Leave:
+    """Runs it in the terminal; afterwards says how to go on, on stderr. `Leave.exit_code` is the process's."""
+    leave = app.run(mouse=app.welcome.mouse)
+    session = app.session
+    name = leave.session if leave is not None else session.id if session is not None else ""
+    lines: list[str] = []
+    if app.crash:
+        lines.append(f"agent-cli: the screen broke; nothing that was recorded is lost.\n{app.crash.rstrip()}")
+    if name:
+        lines.append(f"To go on with this session: {app.welcome.resume.format(session=name)}")
+    if lines:
+        sys.stderr.write("\n".join(lines) + "\n")
+    return leave or Leave(name, 1 if app.crash else app.return_code or 1)

@@ -1,0 +1,109 @@
+"""The common shape of everything in the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from textual.strip import Strip
+
+from agent_cli.tui.ink import Ink
+from agent_cli.tui.wrap import Line
+
+INDENT = "  "
+"""Column 0 belongs to the cursor of the transcript, column 1 is air."""
+
+PROSE = 104
+"""Prose is not set wider than this many cells: longer lines are hard to read."""
+
+EMPTY = Strip([], 0)
+
+
+class Group(Protocol):
+    """What the cursor of the transcript stands on: one item, or the pieces of one answer."""
+
+    def source(self) -> str:
+        """The text as it came, for the clipboard and for searching."""
+        ...
+
+    def codes(self) -> Sequence[str]:
+        """The code in it, for the clipboard."""
+        ...
+
+    def toggle(self, *, folded: bool | None = None) -> bool:
+        """Folds or unfolds; False where there is nothing to fold."""
+        ...
+
+
+class Item:
+    """A run of lines. Its height is estimated until it is laid out, then exact for that width.
+
+    Subclasses implement `body`, and call `changed` when it would come out differently.
+    """
+
+    __slots__ = ("_height", "_ink", "_strips", "_width", "gap", "group")
+
+    def __init__(self, *, gap: int = 1) -> None:
+        self.gap = gap
+        """Blank lines above."""
+        self.group: Group = self
+        self._width = 0
+        self._height = 0
+        self._ink: Ink | None = None
+        self._strips: list[Strip] | None = None
+
+    def body(self, width: int, ink: Ink) -> list[Line]:
+        """The lines, without the gap, at most `width` cells each."""
+        raise NotImplementedError
+
+    def estimate(self, width: int) -> int:
+        """A cheap guess of the height."""
+        return self._height or self.gap + 1
+
+    def layout(self, width: int, ink: Ink) -> int:
+        """The exact height; makes the lines."""
+        if self._strips is None or self._width != width or self._ink is not ink:
+            self._strips = [Strip(line) for line in self.body(width, ink)]
+            self._width, self._ink = width, ink
+            self._height = (self.gap + len(self._strips)) if self._strips else 0
+        return self._height
+
+    def known(self, width: int) -> int | None:
+        """The exact height at that width if it was laid out before."""
+        return self._height if self._width == width else None
+
+    def line(self, index: int) -> Strip:
+        """A line of what was laid out last."""
+        strips = self._strips or []
+        index -= self.gap
+        return strips[index] if 0 <= index < len(strips) else EMPTY
+
+    def changed(self) -> None:
+        self._strips = None
+        self._width = 0
+
+    def forget(self) -> None:
+        """Gives the lines back; the height stays known."""
+        self._strips = None
+
+    def source(self) -> str:
+        return ""
+
+    def codes(self) -> Sequence[str]:
+        return ()
+
+    def toggle(self, *, folded: bool | None = None) -> bool:
+        return False
+
+
+def rows_of(text: str, width: int) -> int:
+    """A guess of how many lines a text takes."""
+    return max(1, text.count("\n") + 1 + len(text) // max(width, 20) // 2)
+
+
+def head_and_tail(lines: list[str], head: int, tail: int) -> tuple[list[str], int, list[str]]:
+    """First lines, how many are left out, last lines. Nothing is left out for the sake of one line."""
+    hidden = len(lines) - head - tail
+    if hidden <= 1:
+        return lines, 0, []
+    return lines[:head], hidden, lines[len(lines) - tail :] if tail else []

@@ -1,0 +1,221 @@
+"""Where the operator types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from textual.binding import Binding
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import TextArea
+
+from agent_cli.tui.history import History
+from agent_cli.tui.pastes import Pastes
+from agent_cli.tui.untrusted import clean
+
+ROWS = 8
+"""Lines up to which it grows."""
+
+BURST_GAP = 0.008
+"""Seconds: keys that follow each other faster were not typed by hand."""
+BURST_KEYS = 3
+BURST_END = 0.04
+"""Seconds of quiet after which Enter at the end of a burst sends."""
+
+
+class Menu(Protocol):
+    """A list of completions above the composer, while it is open."""
+
+    @property
+    def is_open(self) -> bool: ...
+
+    def move(self, step: int) -> None: ...
+
+    def chosen(self) -> str:
+        """The text that stands for the highlighted completion, "" for none."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Composer(TextArea):
+    """Enter sends; Shift+Enter, Ctrl+J, or Enter after a backslash break the line.
+
+    A line break within a burst of keys, as a paste without brackets makes it, never sends.
+    """
+
+    DEFAULT_CSS = """
+    Composer {
+        height: 1;
+        margin: 1 1 0 1;
+        padding: 0 1;
+        border: none;
+        border-left: outer $panel;
+        background: $surface;
+        scrollbar-size-vertical: 1;
+        &:focus { border: none; border-left: outer $primary; }
+        &.-textual-compact { border: none; border-left: outer $panel !important; }
+        &.-textual-compact:focus { border-left: outer $primary !important; }
+        & .text-area--cursor-line { background: $surface; }
+    }
+    """
+
+    BINDINGS = [
+        Binding("shift+enter,ctrl+j,ctrl+enter", "newline", "new line", priority=True),
+        Binding("alt+enter", "queue", "send after this turn", priority=True),
+    ]
+
+    @dataclass
+    class Submitted(Message):
+        """`text` is whole: chips are replaced by what was pasted."""
+
+        text: str
+        when: Literal["steer", "after"]
+
+    class Left(Message):
+        """Ctrl+D on an empty composer."""
+
+    def __init__(self, history: History, placeholder: str) -> None:
+        super().__init__(compact=True, soft_wrap=True, show_line_numbers=False, placeholder=placeholder)
+        self.cursor_blink = False
+        self.highlight_cursor_line = False
+        self.menu: Menu | None = None
+        self.past = history
+        self.pastes = Pastes()
+        self._last_key = 0.0
+        self._burst = 0
+        self._held: Timer | None = None
+
+    def take(self) -> None:
+        """What was submitted is on its way: empties the composer and remembers the message."""
+        self.past.add(self.pastes.unfold(self.text))
+        self.pastes.forget()
+        self.load_text("")
+
+    def write(self, text: str) -> None:
+        """Inserts as if it was typed."""
+        self.insert(text)
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def action_queue(self) -> None:
+        self._submit("after")
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        if self._menu_open:
+            self._move_menu(-1)
+        elif not select and self.cursor_at_first_line:
+            self._recall(self.past.older(self.text))
+        else:
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        if self._menu_open:
+            self._move_menu(1)
+        elif not select and self.cursor_at_last_line:
+            self._recall(self.past.newer())
+        else:
+            super().action_cursor_down(select)
+
+    def action_delete_left(self) -> None:
+        row, column = self.cursor_location
+        chip = (
+            self.pastes.chip_before(self.document.get_line(row)[:column]) if self.selection.is_empty else ""
+        )
+        if chip:
+            self.delete((row, column - len(chip)), (row, column))
+        else:
+            super().action_delete_left()
+
+    def action_delete_right(self) -> None:
+        if self.text:
+            super().action_delete_right()
+        else:
+            self.post_message(self.Left())
+
+    def fit(self, room: int) -> None:
+        """As many rows as the text needs, at most `room` and ROWS."""
+        rows = max(1, min(self.wrapped_document.height, ROWS, room))
+        if self.styles.height is None or self.styles.height.value != rows:
+            self.styles.height = rows
+
+    async def _on_key(self, event: Key) -> None:
+        fast = event.time - self._last_key < BURST_GAP
+        self._last_key = event.time
+        self._burst = self._burst + 1 if fast else 0
+        if self._held is not None:  # more keys came: that Enter was part of a burst
+            self._held.stop()
+            self._held = None
+            self.insert("\n")
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self._enter()
+        elif event.key in ("tab", "escape") and self._menu_open:
+            event.stop()
+            event.prevent_default()
+            self._leave_menu(event.key)
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.replace(_typed(self.pastes.fold(event.text)), *self.selection)
+
+    def _enter(self) -> None:
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if line[:column].endswith("\\"):
+            self.replace("\n", (row, column - 1), (row, column))
+        elif self._burst >= BURST_KEYS:
+            self._held = self.set_timer(BURST_END, self._release)
+        else:
+            self._send()
+
+    def _release(self) -> None:
+        self._held = None
+        self._send()
+
+    def _send(self) -> None:
+        chosen = self.menu.chosen() if self.menu is not None and self._menu_open else ""
+        if chosen:
+            self._complete(chosen)
+        self._submit("steer")
+
+    def _submit(self, when: Literal["steer", "after"]) -> None:
+        text = self.pastes.unfold(self.text)
+        if text.strip():
+            self.post_message(self.Submitted(text, when))
+
+    @property
+    def _menu_open(self) -> bool:
+        return self.menu is not None and self.menu.is_open
+
+    def _move_menu(self, step: int) -> None:
+        if self.menu is not None:
+            self.menu.move(step)
+
+    def _leave_menu(self, key: str) -> None:
+        if self.menu is None:
+            return
+        chosen = self.menu.chosen() if key == "tab" else ""
+        self.menu.close()
+        if chosen:
+            self._complete(chosen + " ")
+
+    def _complete(self, text: str) -> None:
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+
+    def _recall(self, text: str | None) -> None:
+        if text is None:
+            return
+        self.load_text(_typed(self.pastes.fold(text)))
+        self.move_cursor(self.document.end)
+
+
+def _typed(text: str) -> str:
+    """The text without control codes; tabs stay."""
+    return "\t".join(clean(part) for part in text.split("\t"))

@@ -1,0 +1,260 @@
+"""The parts of the screen and how they move together: one `draw` brings all of them up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic, time
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Mount, Resize
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from agent_cli.kernel.errors import AgentError
+from agent_cli.tui import commands, status
+from agent_cli.tui.approval import Approvals
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Banner, Notice
+from agent_cli.tui.blocks.opening import Opening
+from agent_cli.tui.composer import Composer
+from agent_cli.tui.desk import Desk
+from agent_cli.tui.door import Door, Welcome
+from agent_cli.tui.feed import Feed, Rate
+from agent_cli.tui.finder import Finder
+from agent_cli.tui.history import History
+from agent_cli.tui.ink import Ink
+from agent_cli.tui.lines import Lines
+from agent_cli.tui.menu import CommandMenu
+from agent_cli.tui.queue import queued
+from agent_cli.tui.reader import Reader
+from agent_cli.tui.story import Story
+
+SHORT = 14
+"""Rows below which the air between the parts goes."""
+HINT = 4.0
+"""Seconds that a hint stays."""
+
+
+class Conversation(Vertical):
+    """Transcript, queue, approvals, composer, status bar."""
+
+    DEFAULT_CSS = """
+    Conversation { layers: base above; }
+    Conversation #queue { margin: 0 1; }
+    Conversation.-short > * { margin-top: 0; }
+    """
+
+    def __init__(
+        self,
+        welcome: Welcome,
+        ink: Ink,
+        models: Callable[[], Sequence[str]],
+        leave: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self.desk = Desk(welcome, self, models, leave)
+        self.reader = Reader()
+        self.composer = Composer(History(welcome.history), "Say what is to be done")
+        self.bar = status.StatusBar()
+        self.story = Story(self.reader.column)
+        self.feed = Feed(self.set_timer, self.call_after_refresh, self.story.apply, self.draw)
+        self._ink = ink
+        self._queue = Lines(id="queue")
+        self._approvals: Approvals | None = None
+        self._menu: CommandMenu | None = None
+        self._opening = Opening(welcome.version, welcome.cwd, welcome.model)
+        self._activity = status.Activity()
+        self._rate = Rate()
+        self._ticker: Timer | None = None
+        self._hint: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.reader
+        yield self._queue
+        yield self.composer
+        yield self.bar
+
+    @on(Mount)
+    def _mounted(self) -> None:
+        self.reader.repaint(self._ink)
+        self.put(self._opening)
+        self.composer.focus()
+
+    # ── what others ask of it ──
+
+    def put(self, item: Item) -> None:
+        self.story.insert(item)
+        self.feed.wake()
+
+    def wipe(self) -> None:
+        self.reader.clear()
+
+    def refresh_facts(self) -> None:
+        self.feed.wake()
+
+    async def follow(self, session: Door) -> None:
+        """Shows the session until it is closed."""
+        self.desk.attach(session)
+        self._opening.now(session.state.card.id)
+        if self._opening in self.reader.column.items:
+            self.reader.column.update(self._opening)
+        self.feed.wake()
+        try:
+            await self.feed.follow(session.events())
+        except AgentError as problem:
+            self.put(Banner("The session cannot go on.", str(problem)))
+
+    def fail(self, title: str, problem: AgentError) -> None:
+        self._activity.connecting = False
+        self.put(Banner(title, str(problem)))
+
+    def hint(self, text: str) -> None:
+        """Shows a text in the status bar for a few seconds."""
+        self._activity.hint = text
+        if self._hint is not None:
+            self._hint.stop()
+        self._hint = self.set_timer(HINT, lambda: self.hint("")) if text else None
+        self._draw_status()
+
+    def repaint(self, ink: Ink) -> None:
+        """Other colours."""
+        self._ink = ink
+        self.reader.repaint(ink)
+        if self._approvals is not None:
+            self._approvals.repaint(ink)
+        self.draw()
+
+    def back(self) -> bool:
+        """Leaves the innermost thing that is open; False where there is none."""
+        focused = self.screen.focused
+        if self._menu is not None and self._menu.is_open:
+            self._menu.close()
+        elif self._approvals is not None and self._approvals.leave_reason():
+            pass
+        elif isinstance(focused, Finder):
+            focused.remove()
+            self.reader.focus()
+        elif self.screen.selections:
+            self.screen.clear_selection()
+        elif focused is not self.composer:
+            self.composer.focus()
+        else:
+            return False
+        return True
+
+    def switch(self) -> None:
+        """The focus goes round: composer, waiting approvals, transcript."""
+        ring: list[Widget] = [self.composer, self.reader]
+        if self._approvals is not None and self._approvals.pending:
+            ring.insert(1, self._approvals)
+        focused = self.screen.focused
+        at = next((at for at, widget in enumerate(ring) if widget is focused), -1)
+        ring[(at + 1) % len(ring)].focus()
+
+    # ── drawing ──
+
+    def draw(self) -> None:
+        self.story.flush()
+        self.reader.settle()
+        self._draw_queue()
+        self._draw_approvals()
+        self._draw_status()
+
+    def _draw_queue(self) -> None:
+        session = self.desk.session
+        says = session.state.queued if session is not None else tuple(self.desk.unsent)
+        if says != self._queued:
+            self._queued = says
+            self._queue.put(queued(says, self._ink, opening=session is None))
+
+    _queued: tuple[object, ...] = ()
+
+    def _draw_approvals(self) -> None:
+        pending = self.desk.session.state.pending if self.desk.session is not None else {}
+        if self._approvals is None:
+            if not pending:
+                return
+            self._approvals = Approvals(self._ink)
+            self.mount(self._approvals, before=self.composer)
+            self.call_after_refresh(self._draw_approvals)
+            return
+        if not self._approvals.is_mounted:
+            return
+        if self._approvals.sync(pending) and not self.composer.text and self.screen.focused is self.composer:
+            self._approvals.focus()
+        if not self._approvals.pending and self._approvals.has_focus_within:
+            self.composer.focus()
+
+    def _draw_status(self) -> None:
+        state = self.desk.session.state if self.desk.session is not None else None
+        moving = state is not None and state.running and not state.pending
+        if moving and self._ticker is None:
+            self._ticker = self.set_interval(1.0, self._draw_status)
+        elif not moving and self._ticker is not None:
+            self._ticker.stop()
+            self._ticker = None
+        activity = self._activity
+        activity.beat += 1
+        activity.rate = self._rate.mark(monotonic(), self.story.streamed) if moving else 0.0
+        activity.elapsed = time() - state.turn_started if state is not None else 0.0
+        activity.waiting = self.story.waiting
+        activity.below = not self.reader.follows
+        welcome = self.desk.welcome
+        self.bar.put(status.pieces(state, activity, welcome.model, self.desk.mode, self._ink))
+
+    # ── what comes from the parts ──
+
+    @on(Resize)
+    def _resized(self, event: Resize) -> None:
+        self.set_class(event.size.height < SHORT, "-short")
+        self.composer.fit(max(event.size.height // 3, 1))
+
+    @on(Composer.Changed)
+    def _typed(self) -> None:
+        self.composer.fit(max(self.size.height // 3, 1))
+        text = self.composer.text
+        found = commands.matching(text[1:]) if text.startswith("/") and not text[1:].count(" ") else []
+        if self._menu is None and found:
+            self._menu = self.composer.menu = CommandMenu()
+            self.mount(self._menu)
+        if self._menu is not None:
+            below = self.size.height - self.composer.region.y
+            self._menu.offer(text, found, below)
+
+    @on(Composer.Submitted)
+    def _submitted(self, event: Composer.Submitted) -> None:
+        if self.desk.take(event.text, event.when):
+            self.composer.take()
+            self.reader.to_end()
+        if self.composer.past.trouble:
+            self.put(Notice(self.composer.past.trouble, "warning"))
+            self.composer.past.trouble = ""
+
+    @on(Composer.Left)
+    def _left(self) -> None:
+        self.desk.leave()
+
+    @on(Approvals.Decided)
+    def _decided(self, event: Approvals.Decided) -> None:
+        self.desk.order(event.answer)
+        self.draw()
+
+    @on(Approvals.Typed)
+    def _stray(self, event: Approvals.Typed) -> None:
+        self.composer.insert(event.text)
+
+    @on(Reader.Find)
+    def _find(self) -> None:
+        finder = Finder()
+        self.mount(finder, before=self.composer)
+        finder.focus()
+
+    @on(Input.Submitted, "Finder")
+    def _sought(self, event: Input.Submitted) -> None:
+        event.input.remove()
+        self.reader.focus()
+        if event.value and not self.reader.search(event.value):
+            self.hint(f"not found: {event.value}")

@@ -1,0 +1,110 @@
+"""Between the keys and the session: what is typed goes somewhere, also while there is no session yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+from agent_cli.kernel.commands import MODES, Command, Interrupt, Mode, Say, SetMode
+from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.messages import Text
+from agent_cli.tui import commands
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Banner
+from agent_cli.tui.door import Door, Welcome
+
+
+class Surface(Protocol):
+    """The screen as the desk sees it."""
+
+    def put(self, item: Item, /) -> None:
+        """At the end of the transcript."""
+        ...
+
+    def wipe(self) -> None: ...
+
+    def refresh_facts(self) -> None:
+        """Queue and status may have changed."""
+        ...
+
+
+class Desk:
+    """The host of the slash commands. `unsent` waits for a session to open."""
+
+    def __init__(
+        self,
+        welcome: Welcome,
+        surface: Surface,
+        models: Callable[[], Sequence[str]],
+        leave: Callable[[], None],
+    ) -> None:
+        self.welcome = welcome
+        self.session: Door | None = None
+        self.unsent: list[Say] = []
+        self.models = models
+        self.leave = leave
+        self._surface = surface
+        self._mode: Mode = welcome.mode
+
+    @property
+    def running(self) -> bool:
+        return self.session is not None and self.session.state.running
+
+    @property
+    def mode(self) -> Mode:
+        return self.session.state.mode if self.session else self._mode
+
+    def attach(self, session: Door) -> None:
+        """The session is open: what was typed before goes to it."""
+        self.session = session
+        if self._mode != self.welcome.mode:
+            self.order(SetMode(self._mode))
+        waiting, self.unsent = self.unsent, []
+        for say in waiting:
+            self.order(say)
+
+    def take(self, text: str, when: Literal["steer", "after"] = "steer") -> bool:
+        """A line or message of the operator; False where it is not taken and stays in the composer."""
+        if text.startswith("/") and "/" not in text.split(maxsplit=1)[0][1:] and "\n" not in text:
+            shown = commands.run(self, text)
+            if shown is not None:
+                self._surface.put(shown)
+            name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
+            return commands.find(name) is not None
+        self.say(text, when)
+        return True
+
+    def say(self, text: str, when: Literal["steer", "after"] = "steer") -> None:
+        say = Say((Text(text),), when)
+        if self.session is None:
+            self.unsent.append(say)
+        else:
+            self.order(say)
+        self._surface.refresh_facts()
+
+    def order(self, command: Command) -> None:
+        """Sends it; an error is told in the transcript."""
+        if self.session is None:
+            return
+        try:
+            self.session.send(command)
+        except AgentError as problem:
+            self._surface.put(Banner("The session did not take that.", str(problem)))
+        self._surface.refresh_facts()
+
+    def interrupt(self) -> None:
+        self.order(Interrupt())
+
+    def next_mode(self) -> None:
+        """The mode behind the present one; the last, which asks nothing, is never reached by cycling."""
+        cycle: list[Mode] = [mode for mode in MODES if mode != "yolo"]
+        now = self.mode
+        wanted = cycle[(cycle.index(now) + 1) % len(cycle)] if now in cycle else cycle[0]
+        if self.session is None:
+            self._mode = wanted
+            self._surface.refresh_facts()
+        else:
+            self.order(SetMode(wanted))
+
+    def wipe(self) -> None:
+        self._surface.wipe()

@@ -1,0 +1,62 @@
+"""What the screen needs of the rest: a session, how to get one, and what to say before there is one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from agent_cli.engine.state import State
+from agent_cli.kernel.commands import Command, Mode
+from agent_cli.kernel.events import Event
+from agent_cli.kernel.values import Plain
+
+
+class Door(Protocol):
+    """The session as a front end sees it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def state(self) -> State: ...
+
+    def send(self, command: Command, /) -> None:
+        """Raises StoreError."""
+        ...
+
+    def events(self, since: int = 0) -> AsyncIterator[Event]: ...
+
+    @property
+    def halted(self) -> str:
+        """Why every turn is refused, "" if none is."""
+        ...
+
+    async def idle(self) -> None: ...
+
+    async def close(self, reason: str = "") -> None: ...
+
+
+class Welcome(Plain, frozen=True):
+    """What is known before a session is open; it makes the first frame.
+
+    `resume` is the command line that opens the session again; `{session}` in it is replaced.
+    `history` is the file of earlier messages, "" for none. `rules` are the permission rules in force, one a line.
+    `theme` is "dark", "light", or the name of one of Textual's. `mouse` off leaves the mouse to the terminal.
+    """
+
+    version: str = ""
+    cwd: str = ""
+    model: str = ""
+    mode: Mode = "ask"
+    rules: tuple[str, ...] = ()
+    history: str = ""
+    theme: str = "dark"
+    mouse: bool = True
+    resume: str = "agent-cli --resume {session}"
+
+
+class Leave(Plain, frozen=True):
+    """What is left when the screen is gone. `session` is "" where nothing was said."""
+
+    session: str = ""
+    exit_code: int = 0

@@ -1,0 +1,153 @@
+"""No key was found: three ways to a session, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from rich.segment import Segment
+from textual import on
+from textual.containers import Vertical
+from textual.events import Key
+from textual.message import Message
+from textual.widgets import Input
+
+from agent_cli.kernel.errors import AgentError
+from agent_cli.tui.door import Door
+from agent_cli.tui.ink import Ink
+from agent_cli.tui.lines import Lines
+from agent_cli.tui.setup import Setup
+from agent_cli.tui.untrusted import clean_line
+from agent_cli.tui.wrap import Line, cut, wrap
+
+
+class Offers(Vertical, can_focus=True):
+    """Posts `Opened` with the session, or `Failed` with what went wrong and stays open."""
+
+    DEFAULT_CSS = """
+    Offers {
+        height: auto; margin: 1 1 0 1; padding: 0 1; background: $surface; border-left: outer $primary;
+    }
+    Offers Input { display: none; height: 1; border: none; padding: 0; background: $surface; }
+    Offers Input:focus { border: none; }
+    Offers.-key Input { display: block; }
+    """
+
+    @dataclass
+    class Opened(Message):
+        session: Door
+
+    @dataclass
+    class Failed(Message):
+        error: AgentError
+
+    class Declined(Message):
+        """None of them."""
+
+    def __init__(self, setup: Setup, ink: Ink) -> None:
+        super().__init__()
+        self._setup = setup
+        self._ink = ink
+        self._variable = 0
+        self._busy = ""
+
+    def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
+        yield Lines(id="ways")
+        yield Input(password=True, placeholder="the key; it is only shown as dots", compact=True)
+
+    def on_mount(self) -> None:
+        self._draw()
+        self.focus()
+
+    def back(self) -> bool:
+        """Out of the entry of the key; False where none was open."""
+        if not self.has_class("-key"):
+            return False
+        self.remove_class("-key")
+        self.focus()
+        self._draw()
+        return True
+
+    def _draw(self) -> None:
+        self.query_one(Lines).put(self._lines)
+
+    def _lines(self, width: int) -> list[Line]:
+        ink = self._ink
+        if self._busy:
+            return wrap([Segment(self._busy, ink.text)], width)
+        variable, provider = self._setup.variables[self._variable]
+        if self.has_class("-key"):
+            others = "  Tab: another provider" if len(self._setup.variables) > 1 else ""
+            text = f"{clean_line(provider)} key ({clean_line(variable)})"
+            return [[Segment(cut(text, width), ink.strong), Segment(others, ink.dim)]]
+        ways = [("k", f"enter a key ({', '.join(name for _, name in self._setup.variables)})")]
+        if self._setup.local:
+            ways.append(("l", f"install the local model ({self._setup.local})"))
+        ways += [("d", "play the demo, without any model"), ("q", "quit")]
+        lines: list[Line] = [[Segment("How shall we start?", ink.strong)]]
+        for key, text in ways:
+            rows = wrap([Segment(clean_line(text), ink.text)], width - 4)
+            lines.append([Segment(f"  {key} ", ink.accent + ink.strong), *rows[0]])
+            lines.extend([Segment("    "), *row] for row in rows[1:])
+        return lines
+
+    async def _on_key(self, event: Key) -> None:
+        if self.has_class("-key"):
+            if event.key == "tab":
+                self._variable = (self._variable + 1) % len(self._setup.variables)
+                self._draw()
+                event.stop()
+                event.prevent_default()
+            return
+        if self._busy or event.key not in ("k", "l", "d", "q"):
+            return
+        event.stop()
+        if event.key == "k":
+            self.add_class("-key")
+            self.query_one(Input).focus()
+            self._draw()
+        elif event.key == "l" and self._setup.local:
+            self._try(
+                "The local model is being prepared …", lambda: self._setup.install_local(self._progress)
+            )
+        elif event.key == "d":
+            self._try("The demo begins …", self._setup.demo)
+        elif event.key == "q":
+            self.post_message(self.Declined())
+
+    @on(Input.Submitted)
+    def _key_given(self, event: Input.Submitted) -> None:
+        event.stop()
+        key, event.input.value = event.value.strip(), ""
+        if key:
+            variable = self._setup.variables[self._variable][0]
+            self.back()
+            self._try("The key is being tried …", lambda: self._setup.use_key(variable, key))
+
+    def _try(self, text: str, way: Callable[[], Awaitable[Door]]) -> None:
+        self._busy = text
+        self._draw()
+        self.run_worker(self._go(way), exclusive=True)
+
+    async def _go(self, way: Callable[[], Awaitable[Door]]) -> None:
+        try:
+            self.post_message(self.Opened(await way()))
+        except AgentError as error:
+            self.post_message(self.Failed(error))
+        finally:
+            self._busy = ""
+            if self.is_attached:
+                self._draw()
+
+    def _progress(self, done: int, whole: int, what: str) -> None:
+        """May be called from any thread."""
+        self.call_later(self._show_progress, done, whole, what)
+
+    def _show_progress(self, done: int, whole: int, what: str) -> None:
+        megabytes = f"{done / 1e6:,.0f} of {whole / 1e6:,.0f} MB" if whole else f"{done / 1e6:,.0f} MB"
+        cells = round(done / whole * 24) if whole else 0
+        bar = f"{'━' * cells}{'╌' * (24 - cells)}  " if whole else ""
+        text = f"{bar}{megabytes}  {clean_line(what)}"
+        if self._busy and text != self._busy:
+            self._busy = text
+            self._draw()

@@ -1,0 +1,39 @@
+"""Messages that wait: for the session to open, for the next step, or for the next turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.segment import Segment
+
+from agent_cli.kernel.commands import Say
+from agent_cli.tui.blocks.operator import words_of
+from agent_cli.tui.ink import Ink
+from agent_cli.tui.untrusted import clean_line
+from agent_cli.tui.wrap import Line, cut
+
+SHOWN = 3
+
+
+def queued(says: Sequence[Say], ink: Ink, *, opening: bool) -> Callable[[int], list[Line]]:
+    """What makes the lines of the queue for a width."""
+
+    def lines(width: int) -> list[Line]:
+        found: list[Line] = []
+        for say in says[:SHOWN]:
+            when = (
+                "when the session is open"
+                if opening
+                else "next step"
+                if say.when == "steer"
+                else "after this turn"
+            )
+            text = cut(clean_line(words_of(say.content)[: width * 4]), max(width - len(when) - 6, 4))
+            found.append(
+                [Segment(" ↳ ", ink.accent), Segment(text, ink.text), Segment(f"  {when}", ink.faint)]
+            )
+        if len(says) > SHOWN:
+            found.append([Segment(f"   … {len(says) - SHOWN} more", ink.faint)])
+        return [[], *found] if found else []
+
+    return lines

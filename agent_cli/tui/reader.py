@@ -1,0 +1,169 @@
+"""The transcript with a cursor: moving over blocks, folding, copying, searching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import on
+from textual.binding import Binding
+from textual.events import Blur, Focus
+from textual.message import Message
+
+from agent_cli.tui.blocks.item import Group
+from agent_cli.tui.transcript import Transcript
+
+
+class Reader(Transcript):
+    """Keys work while it has the focus."""
+
+    BINDINGS = [
+        Binding("j,down", "move(1)", "next block"),
+        Binding("k,up", "move(-1)", "previous block"),
+        Binding("g,home", "edge(-1)", "first block"),
+        Binding("G,end", "edge(1)", "last block"),
+        Binding("pageup,ctrl+b,b", "page(-1)", "page up"),
+        Binding("pagedown,ctrl+f", "page(1)", "page down"),
+        Binding("space", "fold", "fold or unfold"),
+        Binding("y", "copy", "copy the block"),
+        Binding("c", "copy_code", "copy its code"),
+        Binding("slash", "find", "search"),
+        Binding("n", "again(-1)", "next match upwards"),
+        Binding("N", "again(1)", "next match downwards"),
+    ]
+
+    @dataclass
+    class Copy(Message):
+        """Wants a text in the clipboard; `what` says what it is."""
+
+        text: str
+        what: str
+
+    class Find(Message):
+        """Wants to be told what to search for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sought = ""
+        self._code = 0  # which code of the block is copied next
+
+    def search(self, text: str, step: int = -1) -> bool:
+        """Moves the cursor to the next block that holds the text, upwards for -1; False where none does."""
+        self._sought = text.casefold()
+        return self._search(step)
+
+    def action_move(self, step: int) -> None:
+        at = self._cursor_at()
+        if at is None:
+            self._enter()
+            return
+        while 0 <= at + step < len(self.column.items):
+            at += step
+            group = self.column.items[at].group
+            if group is not self.cursor and self.column.heights[at]:
+                self._select(group, at)
+                return
+
+    def action_edge(self, step: int) -> None:
+        if not self.column.items:
+            return
+        at = 0 if step < 0 else len(self.column.items) - 1
+        self._select(self.column.items[at].group, at)
+        if step > 0:
+            self.to_end()
+        else:
+            self.show(self.column.items[0])
+
+    def action_page(self, step: int) -> None:
+        """Scrolls by a screen less two lines, and takes the cursor along."""
+        height = self.scrollable_content_region.height
+        self.scroll_to(y=self.scroll_offset.y + step * max(height - 2, 1), animate=False, force=True)
+        if self.cursor is not None:
+            self._enter()
+
+    def action_fold(self) -> None:
+        at = self._cursor_at()
+        if at is not None and self.cursor is not None and self.cursor.toggle():
+            self.column.update(self.column.items[at])
+            self.show(self.column.items[at])
+
+    def action_copy(self) -> None:
+        if self.cursor is not None:
+            self.post_message(self.Copy(self.cursor.source(), "the block"))
+
+    def action_copy_code(self) -> None:
+        codes = list(self.cursor.codes()) if self.cursor is not None else []
+        if not codes:
+            self.post_message(self.Copy("", "code: there is none in this block"))
+            return
+        at = self._code % len(codes)
+        which = f"code {at + 1} of {len(codes)} (c again for the next)" if len(codes) > 1 else "the code"
+        self._code = at + 1
+        self.post_message(self.Copy(codes[at], which))
+
+    def action_find(self) -> None:
+        self.post_message(self.Find())
+
+    def action_again(self, step: int) -> None:
+        if self._sought:
+            self._search(step)
+
+    def toggle_all(self) -> None:
+        """Unfolds everything that can be folded, or folds it again."""
+        self._unfolded = not self._unfolded
+        for item in self.column.items:
+            item.toggle(folded=not self._unfolded)
+        self.column.guess()
+        self.settle()
+
+    _unfolded = False
+
+    @on(Focus)
+    def _focused(self) -> None:
+        if self.cursor is None:
+            self._enter()
+
+    @on(Blur)
+    def _blurred(self) -> None:
+        self.cursor = None
+        self.refresh()
+
+    def _enter(self) -> None:
+        """Puts the cursor on the last block that can be seen."""
+        bottom = self.scroll_offset.y + self.scrollable_content_region.height - 1
+        found = self.column.find(min(bottom, self.column.starts[-1] - 1)) if self.column.items else None
+        if found is not None:
+            self.cursor = self.column.items[found[0]].group
+            self._code = 0
+            self.refresh()
+
+    def _cursor_at(self) -> int | None:
+        """The first item of the cursor's block; looks near the screen first."""
+        if self.cursor is None:
+            return None
+        top = self._top_item()
+        order = [*range(top, len(self.column.items)), *range(top - 1, -1, -1)]
+        at = next((at for at in order if self.column.items[at].group is self.cursor), None)
+        while at is not None and at > 0 and self.column.items[at - 1].group is self.cursor:
+            at -= 1
+        return at
+
+    def _top_item(self) -> int:
+        found = self.column.find(self.scroll_offset.y)
+        return found[0] if found is not None else 0
+
+    def _select(self, group: Group, at: int) -> None:
+        self.cursor = group
+        self._code = 0
+        self.show(self.column.items[at])
+
+    def _search(self, step: int) -> bool:
+        at = self._cursor_at()
+        if at is None:
+            at = len(self.column.items) if step < 0 else -1
+        while 0 <= at + step < len(self.column.items):
+            at += step
+            item = self.column.items[at]
+            if item.group is not self.cursor and self._sought in item.source().casefold():
+                self._select(item.group, at)
+                return True
+        return False

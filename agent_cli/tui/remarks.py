@@ -1,0 +1,115 @@
+"""Facts that are told in a line or a banner. Silent ones are named here too: a new fact must be decided about."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from agent_cli.kernel import events as ev
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Banner, Level, Notice
+from agent_cli.tui.status import dollars, tokens
+
+Told: TypeAlias = (
+    ev.GuardrailFinding
+    | ev.GuardrailTrip
+    | ev.GuardrailReset
+    | ev.BudgetWarning
+    | ev.CompactionPerformed
+    | ev.ContextReductionFailed
+    | ev.ContextReductionDegraded
+    | ev.CheckpointPerformed
+    | ev.PlanRecorded
+    | ev.PlanRevoked
+    | ev.Retry
+    | ev.ModelSwitched
+    | ev.ModeSwitched
+    | ev.SubtaskStarted
+    | ev.SubtaskCompleted
+    | ev.OperatorNote
+)
+
+OUTCOMES: dict[ev.Outcome, str] = {
+    "completed": "done",
+    "budget-exhausted": "stopped: a budget is used up",
+    "guardrail-stop": "stopped by a guardrail",
+    "no-progress": "stopped: no progress",
+    "loop-detected": "stopped: it was going in circles",
+    "guardrail-unavailable": "stopped: a guardrail could not be asked",
+    "context-overflow": "stopped: the context window is full",
+    "interrupted": "interrupted",
+    "halted": "refused: the session is halted",
+    "error": "failed",
+}
+
+
+def remark(event: Told) -> Item:
+    match event:
+        case ev.GuardrailFinding() | ev.GuardrailTrip() | ev.GuardrailReset() | ev.BudgetWarning():
+            return _guardrail(event)
+        case (
+            ev.CompactionPerformed()
+            | ev.ContextReductionFailed()
+            | ev.ContextReductionDegraded()
+            | ev.CheckpointPerformed()
+        ):
+            return _reduction(event)
+        case ev.PlanRecorded() | ev.PlanRevoked() | ev.SubtaskStarted() | ev.SubtaskCompleted():
+            return _work(event)
+        case ev.Retry(attempt, attempts, delay, _, reason):
+            when = f" in {delay:.0f}s" if delay >= 1 else ""
+            return Notice(f"{reason}\nasking again{when}, attempt {attempt} of {attempts}", "warning")
+        case ev.ModelSwitched(_, model, reason):
+            return Notice(f"model: {model}" + (f" ({reason})" if reason else ""))
+        case ev.ModeSwitched(mode):
+            return Notice(f"permission mode: {mode}")
+        case ev.OperatorNote(text, level):
+            return Notice(text, level)
+
+
+def _work(event: ev.PlanRecorded | ev.PlanRevoked | ev.SubtaskStarted | ev.SubtaskCompleted) -> Item:
+    match event:
+        case ev.PlanRecorded(path):
+            return Notice(f"plan recorded: {path}")
+        case ev.PlanRevoked(path, reason):
+            return Notice(f"plan revoked: {path}" + (f": {reason}" if reason else ""))
+        case ev.SubtaskStarted(name, model, task):
+            return Notice(f"subtask {name} with {model}: {task}")
+        case ev.SubtaskCompleted(name, outcome, digest, usage, cost):
+            spent = "unpriced" if cost is None else dollars(cost)
+            return Notice(
+                f"subtask {name}: {OUTCOMES[outcome]}, {tokens(usage.total)} tokens, {spent}\n{digest}".rstrip()
+            )
+
+
+def _guardrail(event: ev.GuardrailFinding | ev.GuardrailTrip | ev.GuardrailReset | ev.BudgetWarning) -> Item:
+    match event:
+        case ev.GuardrailFinding(check, surface, severity, message):
+            if severity == "warn":
+                return Notice(f"{check} ({surface}): {message}", "warning")
+            return Banner(f"{check}: {severity} ({surface})", message)
+        case ev.GuardrailTrip(guardrail, signal, severity, scope, reason, halted):
+            level: Level = "warning" if severity == "warn" else "error"
+            what = f"stops the {scope}" if halted else "warns"
+            return Banner(f"guardrail {guardrail} {what}  ({signal})", reason, level)
+        case ev.GuardrailReset(guardrail, added):
+            return Notice(f"guardrail {guardrail} reset" + (f", {dollars(added)} added" if added else ""))
+        case ev.BudgetWarning(dimension, used, limit):
+            return Notice(f"budget of {dimension}: {used:,.6g} of {limit:,.6g} used", "warning")
+
+
+def _reduction(
+    event: ev.CompactionPerformed
+    | ev.ContextReductionFailed
+    | ev.ContextReductionDegraded
+    | ev.CheckpointPerformed,
+) -> Item:
+    match event:
+        case ev.CompactionPerformed(mode, before, after):
+            return Notice(f"context reduced ({mode}): {tokens(before)} → {tokens(after)} tokens")
+        case ev.ContextReductionFailed(operation, reason):
+            return Notice(f"{operation} failed: {reason}", "warning")
+        case ev.ContextReductionDegraded(operation, model, estimate, window):
+            known = f", about {tokens(estimate)} of {tokens(window)} tokens" if window else ""
+            return Notice(f"context of {model}: {operation}{known}", "warning")
+        case ev.CheckpointPerformed(_, _, note):
+            return Notice("checkpoint" + (f": {note}" if note else ""))

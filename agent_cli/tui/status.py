@@ -1,0 +1,226 @@
+"""The status bar: what is going on, what it fills, what it costs. Pieces shorten and drop as the width shrinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agent_cli.engine.state import ModelRow, State
+from agent_cli.kernel.commands import Mode
+from agent_cli.tui.blocks.call import seconds
+from agent_cli.tui.ink import Ink
+from agent_cli.tui.untrusted import clean_line
+from agent_cli.tui.wrap import Line, cut
+
+BAR = 8
+SPINNER = "◐◓◑◒"
+
+
+@dataclass(slots=True)
+class Activity:
+    """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams."""
+
+    connecting: bool = True
+    rate: float = 0.0
+    elapsed: float = 0.0
+    waiting: str = ""
+    beat: int = 0
+    hint: str = ""
+    below: bool = False
+
+
+class Piece(NamedTuple):
+    """`forms` go from long to short; an empty one drops the piece. The highest `rank` gives way first."""
+
+    rank: int
+    forms: tuple[tuple[tuple[str, Style], ...], ...]
+    right: bool = False
+
+
+class StatusBar(Widget):
+    DEFAULT_CSS = """
+    StatusBar { height: 1; margin: 1 1 0 1; background: $background; color: $foreground; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pieces: list[Piece] = []
+        self._shown = Strip([], 0)
+        self.draws = 0
+
+    def put(self, pieces: list[Piece]) -> None:
+        if pieces != self._pieces:
+            self._pieces = pieces
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        self.draws += 1
+        width = self.size.width
+        return Strip(fitted(self._pieces, width)).crop_extend(0, width, None).apply_style(self.rich_style)
+
+
+def pieces(state: State | None, activity: Activity, model: str, mode: Mode, ink: Ink) -> list[Piece]:
+    """All there is to say, in the order of the screen."""
+    found = [_doing(state, activity, ink), _mode(state.mode if state else mode, ink)]
+    name = clean_line(state.card.id if state else model)
+    if name:
+        short = name.rpartition("/")[2]
+        found.append(Piece(5, (((name, ink.dim),), ((short, ink.dim),), ((cut(short, 14), ink.dim),), ())))
+    if activity.rate >= 1:
+        found.append(Piece(7, (((f"~{activity.rate:.0f} tok/s", ink.dim),), ())))
+    if state is not None:
+        found.extend(_figures(state, ink))
+    return found
+
+
+def fitted(wanted: list[Piece], width: int) -> Line:
+    """The pieces as one line of at most `width` cells."""
+    forms = [0] * len(wanted)
+
+    def length() -> int:
+        lengths = [_length(piece.forms[form]) for piece, form in zip(wanted, forms, strict=True)]
+        return sum(lengths) + 2 * max(sum(map(bool, lengths)) - 1, 0)
+
+    while length() > width:
+        candidates = [at for at, piece in enumerate(wanted) if forms[at] + 1 < len(piece.forms)]
+        if not candidates:
+            break
+        forms[max(candidates, key=lambda at: wanted[at].rank)] += 1
+    chosen = [
+        (piece, piece.forms[form]) for piece, form in zip(wanted, forms, strict=True) if piece.forms[form]
+    ]
+    spare = max(width - length(), 0)
+    line: Line = []
+    turned = False
+    for number, (piece, form) in enumerate(chosen):
+        gap = 2 if number else 0
+        if piece.right and not turned:
+            gap, turned = gap + spare, True
+        line.extend([Segment(" " * gap), *(Segment(text, style) for text, style in form)])
+    return line
+
+
+def _length(form: tuple[tuple[str, Style], ...]) -> int:
+    return sum(cell_len(text) for text, _ in form)
+
+
+def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
+    if activity.hint:
+        return Piece(0, (((activity.hint, ink.accent),), ((cut(activity.hint, 36), ink.accent),)))
+    if state is None and activity.connecting:
+        return Piece(1, ((("◌ starting", ink.dim),), (("◌", ink.dim),)))
+    if state is None:
+        return Piece(1, ((("✗ no session", ink.bad),), (("✗", ink.bad),)))
+    if state.pending:
+        return Piece(0, ((("? waits for your answer", ink.warn),), (("? waits", ink.warn),)))
+    if not state.running:
+        if activity.below:
+            return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()))
+        return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()))
+    spin = SPINNER[activity.beat % len(SPINNER)]
+    time = seconds(activity.elapsed) if activity.elapsed >= 1 else ""
+    what = activity.waiting or "working"
+    below = "  ↓ more below" if activity.below else ""
+    head = (f"{spin} {what} {time}".rstrip(), ink.accent)
+    return Piece(
+        1,
+        (
+            (head, ("  Esc interrupts", ink.faint), (below, ink.accent)),
+            (head, (below, ink.accent)),
+            (head,),
+            ((f"{spin} {time}".rstrip(), ink.accent),),
+            ((spin, ink.accent),),
+        ),
+    )
+
+
+def _mode(mode: Mode, ink: Ink) -> Piece:
+    style = {"ask": ink.dim, "acceptEdits": ink.accent, "allow": ink.dim, "plan": ink.good, "yolo": ink.bad}[
+        mode
+    ]
+    word = {"acceptEdits": "accept edits", "yolo": "! yolo"}.get(mode, mode)
+    return Piece(3, (((f"{word} mode", style),), ((word, style),)))
+
+
+def _figures(state: State, ink: Ink) -> list[Piece]:
+    found: list[Piece] = []
+    limits = state.limits
+    if state.turn_steps and state.running:
+        steps = f"step {state.turn_steps}" + (f"/{limits.max_steps}" if limits.max_steps else "")
+        calls = (
+            f"{state.turn_calls}" + (f"/{limits.max_tool_calls}" if limits.max_tool_calls else "") + " calls"
+        )
+        found.append(Piece(6, (((f"{steps} · {calls}", ink.dim),), ((steps, ink.dim),), ())))
+    if state.started:
+        found.append(_cost(state, ink))
+    found.append(_context(state, ink))
+    return found
+
+
+def _cost(state: State, ink: Ink) -> Piece:
+    """The turn, the session, its ceiling, and how much of the prompts came from a cache."""
+    total, turn = money(state.total), money(state.turn_row)
+    limit = state.limits.max_session_cost
+    ceiling = limit + state.added_usd if limit is not None else None
+    whole = f"{total} of ${ceiling:.2f}" if ceiling else total
+    share = state.total.usage.cached_share
+    cached = f"{share:.0%} cached" if share else ""
+    near = ceiling is not None and state.total.cost >= 0.8 * ceiling
+    style = ink.warn if near else ink.dim
+    turned = f"turn {turn} · {whole}" if state.turn_row.steps and turn != total else whole
+    long = " · ".join(part for part in (turned, cached) if part)
+    forms = tuple(((text, style),) for text in dict.fromkeys((long, turned, whole, total)))
+    return Piece(4, (*forms, ()), right=True)
+
+
+def money(row: ModelRow) -> str:
+    """USD of a row; says where part of it, or all, has no price."""
+    if row.unpriced:
+        return f"{dollars(row.cost)} + unpriced" if row.cost else "unpriced"
+    return dollars(row.cost)
+
+
+def dollars(amount: float) -> str:
+    if amount == 0:
+        return "$0"
+    return f"${amount:.2f}" if amount >= 1 else f"${amount:.3f}" if amount >= 0.01 else f"${amount:.4f}"
+
+
+def _context(state: State, ink: Ink) -> Piece:
+    window, used = state.card.window, state.context_tokens
+    about = "~" if state.context_estimated else ""
+    amount = about + tokens(used)
+    if not window:
+        return Piece(
+            2, (((f"context {amount} / unknown", ink.dim),), ((f"{amount} / ?", ink.dim),)), right=True
+        )
+    share = min(used / window, 1.0)
+    percent = f"{about}{used / window:.0%}"
+    style = ink.bad if share >= 0.9 else ink.warn if share >= 0.75 else ink.accent
+    full = round(share * BAR) if share < 1 / BAR / 2 else max(1, round(share * BAR))
+    bar = (("━" * full, style), ("━" * (BAR - full), ink.faint), (" ", ink.dim))
+    figures = f"{amount} / {tokens(window)}"
+    low = (percent + ("!" if share >= 0.9 else ""), style if share >= 0.75 else ink.dim)
+    return Piece(
+        2,
+        (
+            (*bar, (f"{figures}  ", ink.dim), low),
+            (*bar, low),
+            (low,),
+        ),
+        right=True,
+    )
+
+
+def tokens(count: int) -> str:
+    if count < 1_000:
+        return str(count)
+    if count < 1_000_000:
+        return f"{count / 1_000:.1f}k" if count < 10_000 else f"{count / 1_000:.0f}k"
+    return f"{count / 1_000_000:.1f}M"

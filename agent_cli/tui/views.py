@@ -1,0 +1,86 @@
+"""What the commands of the screen answer: reports made from where the session stands."""
+
+from __future__ import annotations
+
+from agent_cli.engine.state import ModelRow, State
+from agent_cli.tui.blocks.report import Report
+from agent_cli.tui.status import money, tokens
+
+
+def context(state: State) -> Report:
+    """What fills the window."""
+    window, used = state.card.window, state.context_tokens
+    about = "~" if state.context_estimated else ""
+    rows = [
+        ("next prompt", f"{about}{used:,} tokens" + (" (part of it estimated)" if about else "")),
+        ("window", f"{window:,} tokens of {state.card.id}" if window else f"unknown for {state.card.id}"),
+    ]
+    if window:
+        cells = round(min(used / window, 1) * 40)
+        rows.append(("filled", f"{'━' * cells}{'╌' * (40 - cells)} {about}{used / window:.1%}"))
+        rows.append(("left", f"{about}{max(window - used, 0):,} tokens"))
+    rows.append(("session", f"turn {state.turn}, {state.total.steps} requests, {state.calls} tool calls"))
+    return Report("Context", rows)
+
+
+def stats(state: State) -> Report:
+    """Tokens and money, a model at a time."""
+    rows = [(row.model, _spent(row)) for row in sorted(state.models.values(), key=lambda row: -row.cost)]
+    if len(state.models) != 1:
+        rows.append(("all models", _spent(state.total)))
+    limits = state.limits
+    ceilings = [
+        f"{name} {limit:g}"
+        for name, limit in (
+            ("steps", limits.max_steps),
+            ("calls", limits.max_tool_calls),
+            ("tokens", limits.max_tokens),
+            ("seconds", limits.max_duration),
+            ("USD a turn", limits.max_turn_cost),
+            ("USD a session", limits.max_session_cost),
+        )
+        if limit is not None
+    ]
+    rows.append(("ceilings", ", ".join(ceilings) or "none"))
+    return Report("Tokens and cost", rows)
+
+
+def permissions(state: State, rules: tuple[str, ...]) -> Report:
+    rows = [("mode", f"{state.mode}  (Shift+Tab or /mode changes it)")]
+    rows.append(("rules", "\n".join(rules) or "none of your own"))
+    rows.append(("this session", "\n".join(state.grants) or "no grants yet"))
+    if state.pending:
+        rows.append(
+            ("waiting", "\n".join(f"{asked.tool}  {asked.subject}" for asked in state.pending.values()))
+        )
+    return Report("Permissions", rows)
+
+
+def guardrails(state: State, halted: str) -> Report:
+    rows = [("halted", halted)] if halted else [("halted", "no")]
+    rows.extend(
+        (trip.guardrail, f"{trip.severity}, ends the {trip.scope}: {trip.reason}")
+        for trip in state.trips[-20:]
+    )
+    if halted:
+        rows.append(
+            (
+                "to go on",
+                "/guardrail reset watchdog, /guardrail reset cost_ceiling +5, or /guardrail reset all",
+            )
+        )
+    return Report("Guardrails", rows)
+
+
+def _spent(row: ModelRow) -> str:
+    used = row.usage
+    parts = [
+        f"{money(row)} in {row.steps} request{'s' * (row.steps != 1)}",
+        f"in {tokens(used.input)}",
+        f"out {tokens(used.output)}",
+        f"cache read {tokens(used.cache_read)}",
+        f"cache write {tokens(used.cache_write)}",
+    ]
+    if used.prompt:
+        parts.append(f"{used.cached_share:.0%} of the prompts cached")
+    return ", ".join(parts)

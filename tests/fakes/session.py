@@ -1,0 +1,83 @@
+"""A session that says what a test tells it to say, and remembers what it was sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from agent_cli.engine.state import State
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Command
+from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.usage import ModelCard
+
+CARD = ModelCard("scripted-1", "scripted", window=200_000)
+NOON = 1_796_000_000.0
+"""When the first fact happens; each later one is a second later."""
+
+
+class FakeSession:
+    """`play` records facts and shows previews. `refuses` is raised by the next `send`."""
+
+    def __init__(self, card: ModelCard = CARD, limits: Limits | None = None) -> None:
+        self.state = State("01SESSION", card, limits or Limits())
+        self.commands: list[Command] = []
+        self.closed = ""
+        self.halted = ""
+        self.refuses: AgentError | None = None
+        self._log: list[ev.Entry] = []
+        self._queues: list[asyncio.Queue[ev.Event | Exception | None]] = []
+
+    @property
+    def id(self) -> str:
+        return self.state.session
+
+    def send(self, command: Command, /) -> None:
+        if self.refuses is not None:
+            refusal, self.refuses = self.refuses, None
+            raise refusal
+        self.commands.append(command)
+
+    def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
+        queue: asyncio.Queue[ev.Event | Exception | None] = asyncio.Queue()
+        self._queues.append(queue)
+        return self._follow([entry for entry in self._log if entry.seq > since], queue)
+
+    async def idle(self) -> None:
+        return
+
+    async def close(self, reason: str = "") -> None:
+        self.closed = reason
+        self._put(None)
+
+    def play(self, *events: ev.Recorded | ev.Live) -> None:
+        for event in events:
+            if isinstance(event, ev.Live):
+                self._put(event)
+                continue
+            seq = len(self._log) + 1
+            turn = self.state.turn + isinstance(event, ev.TurnStarted)
+            step = self.state.step + isinstance(event, ev.StepStarted)
+            entry = ev.Entry(self.id, seq, NOON + seq, turn, step, event)
+            self._log.append(entry)
+            self.state.feed(entry)
+            self._put(entry)
+
+    def breaks(self, problem: Exception) -> None:
+        """The log cannot be written any more."""
+        self._put(problem)
+
+    def _put(self, event: ev.Event | Exception | None) -> None:
+        for queue in self._queues:
+            queue.put_nowait(event)
+
+    async def _follow(
+        self, past: list[ev.Entry], queue: asyncio.Queue[ev.Event | Exception | None]
+    ) -> AsyncIterator[ev.Event]:
+        for entry in past:
+            yield entry
+        while (event := await queue.get()) is not None:
+            if isinstance(event, Exception):
+                raise event
+            yield event
