@@ -67,6 +67,7 @@ def _event(http: Http, model: str, data: bytes) -> dict[str, Any]:
         raise GarbledResponse(
             f"{http.service.label} sent an event that is no object: {faults.quoted(data)!r}."
         )
-    if event.get("error") or event.get("object") == "error":
-        raise faults.in_stream(http.service, model, event)
+    failed = event.get("response") if event.get("type") == "response.failed" else None
+    if event.get("error") or "error" in (event.get("object"), event.get("type")) or failed:
+        raise faults.in_stream(http.service, model, failed or event)
     return event

@@ -20,6 +20,7 @@ from agent_cli.kernel.errors import (
     RequestRefused,
 )
 from agent_cli.kernel.wire import is_list, is_object
+from agent_cli.providers.gemini_faults import details_of
 from agent_cli.providers.overflow import Overflow, overflow_in
 
 LONGEST_QUOTE = 300
@@ -38,12 +39,27 @@ STATUS_OF_KIND = {
     "api_error": 500,
     "server_error": 500,
     "overloaded_error": 529,
+    "server_is_overloaded": 529,
+    "invalid_prompt": 400,
+    "model_not_found": 404,
     "exceed_context_size_error": 400,
     "context_length_exceeded": 400,
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429,
+    "INTERNAL": 500,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
 }
 """Statuses for errors that come inside a stream, where the HTTP status was 200."""
 
-RATE_CODES = frozenset(("rate_limit_error", "rate_limit_exceeded", "requests", "tokens"))
+RATE_CODES = frozenset(
+    ("rate_limit_error", "rate_limit_exceeded", "requests", "tokens", "RESOURCE_EXHAUSTED")
+)
+KEY_CODES = frozenset(("API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED"))
 QUOTA_CODES = frozenset(
     (
         "insufficient_quota",
@@ -56,6 +72,7 @@ QUOTA_CODES = frozenset(
 QUOTA_WORDS = re.compile(
     r"credit balance is too low|check your plan and billing|insufficient (?:credits|balance)", re.IGNORECASE
 )
+TRY_AGAIN = re.compile(r"try again in (\d+(?:\.\d+)?)(m?s)\b")
 
 
 class Service(NamedTuple):
@@ -68,12 +85,13 @@ class Service(NamedTuple):
 
 
 class Said(NamedTuple):
-    """An error as its service words it."""
+    """An error as its service words it. `retry_after` is seconds, where the error itself says so."""
 
     message: str = ""
     kind: str = ""
     code: str = ""
     overflow: Overflow | None = None
+    retry_after: float | None = None
 
 
 def from_response(
@@ -87,7 +105,8 @@ def from_response(
         )
     if not said.message:
         said = said._replace(message=quoted(body))
-    return _classified(service, model, status, said, retry_after)
+    wait = said.retry_after if retry_after is None else retry_after
+    return _classified(service, model, status, said, wait)
 
 
 def in_stream(service: Service, model: str, event: Any) -> ProviderError:
@@ -96,7 +115,7 @@ def in_stream(service: Service, model: str, event: Any) -> ProviderError:
     status = STATUS_OF_KIND.get(said.code) or STATUS_OF_KIND.get(said.kind)
     if status is None:
         status = int(said.code) if re.fullmatch(r"[1-5]\d\d", said.code) else 500
-    return _classified(service, model, status, said, None)
+    return _classified(service, model, status, said, said.retry_after)
 
 
 def said_in(data: Any) -> Said | None:
@@ -129,7 +148,17 @@ def _said(error: dict[str, Any]) -> Said:
         error.get("code") or (more.get("error_code") if is_object(more) else None) or error.get("error_code")
     )
     kind = str(error.get("type") or error.get("status") or "")
-    return Said(message, kind, str(code or ""), _overflow(message, str(code or ""), kind, error))
+    wait = _wait_in(message)
+    if is_list(more):
+        told = details_of(more)
+        code, wait = told.reason or code, told.retry_after or wait
+    return Said(message, kind, str(code or ""), _overflow(message, str(code or ""), kind, error), wait)
+
+
+def _wait_in(message: str) -> float | None:
+    """OpenAI words its rate limits as "Please try again in 1.054s"."""
+    found = TRY_AGAIN.search(message)
+    return float(found.group(1)) / (1000 if found.group(2) == "ms" else 1) if found else None
 
 
 def _overflow(message: str, code: str, kind: str, error: dict[str, Any]) -> Overflow | None:
@@ -145,21 +174,23 @@ def _classified(
 ) -> ProviderError:
     """Rate limits before overflow: both speak of too many tokens."""
     words = f"{status}: {shortened(said.message)}" if said.message else str(status)
-    if status == 402 or {said.code, said.kind} & QUOTA_CODES or QUOTA_WORDS.search(said.message):
+    codes = {said.code, said.kind}
+    limits_rate = bool(codes & RATE_CODES)
+    if status == 402 or codes & QUOTA_CODES or (not limits_rate and QUOTA_WORDS.search(said.message)):
         return QuotaExhausted(
             f"{service.label} says the account has no credit left ({words}). Requests fail until it is topped"
             " up or its spend limit is raised; another model or provider can be chosen meanwhile.",
             status=status,
         )
-    if status == 429 or {said.code, said.kind} & RATE_CODES:
+    if status == 429 or limits_rate:
         return RateLimited(
             f"{service.label} limits the rate of requests ({words}).", status=status, retry_after=retry_after
         )
     if said.overflow or (status in (400, 413) and not said.message) or status == 413:
         return _too_long(model, status, words, said.overflow or Overflow())
-    if status in (401, 403):
+    if status in (401, 403) or codes & KEY_CODES:
         return AuthFailed(f"{service.label} refused the key ({words}). {_check_key(service)}", status=status)
-    if status == 404:
+    if status == 404 or said.code == "model_not_found":
         return ModelNotFound(
             f"{service.label} at {service.url} knows no model '{model}' ({words}). Check the name with"
             f" `agent-cli models`; if the address is wrong: {_check_url(service)}",
