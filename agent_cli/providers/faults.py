@@ -112,9 +112,10 @@ def from_response(
 def in_stream(service: Service, model: str, event: Any) -> ProviderError:
     """The error that an event of a stream carries, which had begun with status 200."""
     said = said_in(event) or Said()
-    status = STATUS_OF_KIND.get(said.code) or STATUS_OF_KIND.get(said.kind)
-    if status is None:
-        status = int(said.code) if re.fullmatch(r"[1-5]\d\d", said.code) else 500
+    status = STATUS_OF_KIND.get(said.code)
+    if status is None and re.fullmatch(r"[1-5]\d\d", said.code):
+        status = int(said.code)
+    status = status or STATUS_OF_KIND.get(said.kind, 500)
     return _classified(service, model, status, said, said.retry_after)
 
 
