@@ -99,13 +99,17 @@ def _agree(model: Model, yes: bool) -> None:
     )
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not _can_ask():
         raise ConfigError(
             f"Nobody can be asked here. To download it: agent-cli local install {model.name} --yes"
         )
     if not typer.confirm("Download it?", default=False, err=True):
         typer.echo("Nothing was downloaded.", err=True)
         raise typer.Exit(1)
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty()
 
 
 def _fail(problem: AgentError) -> NoReturn:

@@ -16,7 +16,6 @@ CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 8.0
 """For the first answer, name resolution included, which no client's own timeout covers."""
 STALL_SECONDS = 45.0
-PIECE = 1024 * 1024
 
 
 class Broken(Exception):
@@ -115,6 +114,6 @@ def _pieces(response: httpx2.Response) -> Iterator[bytes]:
     import httpx2
 
     try:
-        yield from response.iter_bytes(PIECE)
+        yield from response.iter_bytes()
     except httpx2.HTTPError as trouble:
         raise Broken(f"broke off ({trouble or type(trouble).__name__})", passing=True) from None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from agent_cli.kernel.errors import AgentError
 from agent_cli.providers.local import weights
-from agent_cli.providers.local.fetch import PIECE, Broken, answered, fetch, new_client, size_of
+from agent_cli.providers.local.fetch import Broken, answered, fetch, new_client, size_of
 from agent_cli.providers.local.index import Wheel, host_of, index_url, locate
 from agent_cli.providers.local.weights import Model
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import httpx2
 
 ATTEMPTS = 3
+PIECE = 1024 * 1024
 CHECKING = "checking"
 
 

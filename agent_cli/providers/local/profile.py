@@ -197,9 +197,9 @@ def _lines(messages: tuple[Message, ...]) -> Iterator[Line]:
 
 def _user_lines(part: Part, waiting: dict[str, ToolCall]) -> Iterator[Line]:
     match part:
-        case ToolResult(call_id, name, content, ok):
-            call = waiting.pop(call_id, None)
-            yield Line("assistant", written(name, simplified(call) if call else {}))
+        case ToolResult(call_id, _, content, ok):
+            if call := waiting.pop(call_id, None):
+                yield Line("assistant", written(call.name, simplified(call)))
             result = "Result: " + cut(shown(content), RESULT_CHARS)
             yield Line("user", result if ok else f"{result}\n{FAILED}", result=True)
         case Text() | Image() | Document():
