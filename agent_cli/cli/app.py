@@ -102,6 +102,9 @@ def answer(argv: list[str]) -> int:
     except typer.Abort:
         return 1
     except typer.TyperException as problem:
+        if problem.message.startswith("Usage: "):  # a group without its command: its help is the answer
+            typer.echo(problem.message, err=True)
+            return problem.exit_code
         return report(UsageError(_explained(problem)), argv)
     except AgentError as problem:
         return report(problem, argv)
@@ -115,4 +118,5 @@ def _explained(problem: typer.TyperException) -> str:
     hint = f" Did you mean {near[0]}?" if near else ""
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "agent-cli"
-    return f"{message.rstrip('.')}.{hint} Try '{command} --help'."
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end}{hint} Try '{command} --help'."

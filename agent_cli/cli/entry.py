@@ -11,13 +11,19 @@ from agent_cli.kernel.errors import AgentError
 
 def run(argv: list[str]) -> int:
     """Everything but `--version`. Returns the exit code."""
-    try:
-        line = read(argv)
-    except Unreadable:
-        from agent_cli.cli.app import answer
+    line = _plain(argv)
+    if line is not None:
+        return _begin(line, argv)
+    from agent_cli.cli.app import answer
 
-        return answer(argv)
-    return _begin(line, argv)
+    return answer(argv)
+
+
+def _plain(argv: list[str]) -> Line | None:
+    try:
+        return read(argv)
+    except Unreadable:
+        return None
 
 
 def _begin(line: Line, argv: list[str]) -> int:

@@ -47,7 +47,8 @@ def models(
 
 
 def _known(ctx: typer.Context, provider: str) -> list[ModelCard]:
-    overrides = loaded(ctx).settings.models
+    rows = loaded(ctx).settings.models
+    overrides = {name: row.model_dump(exclude_none=True) for name, row in rows.items()}
     cards = {card.id: card for card in catalog.cards("")}
     for name in (*cards, *overrides):
         found = catalog.card(name, overrides=overrides)

@@ -17,6 +17,14 @@ from agent_cli.headless.summary import never_began
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Block, Text
 
+log = logging.getLogger("agent_cli.cli")
+
+
+class InternalError(AgentError):
+    """A fault of ours. --verbose shows where."""
+
+    kind = "internal"
+
 
 def print_once(start: Start) -> int:
     """Returns the exit code; whatever happens, the format that was asked for says what did."""
@@ -27,12 +35,19 @@ def print_once(start: Start) -> int:
         content = _content(start, out)
         opened = open_session(run_options(start))
     except AgentError as problem:
-        result = never_began(problem)
-        out.finish(result)
-        return result.exit_code
+        return _refuse(problem, out)
+    except Exception as problem:
+        log.exception("a one-shot run could not be begun")
+        return _refuse(InternalError(f"internal error: {type(problem).__name__}: {problem}"), out)
     gc.freeze()
     gc.enable()
     return asyncio.run(_print(opened, content, out, strict=start.strict))
+
+
+def _refuse(problem: AgentError, out: Printer) -> int:
+    result = never_began(problem)
+    out.finish(result)
+    return result.exit_code
 
 
 async def _print(opened: Opened, content: tuple[Block, ...], out: Printer, *, strict: bool) -> int:

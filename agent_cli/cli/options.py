@@ -86,7 +86,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     "Configuration": (
         _text("--config", metavar="FILE", help="A config file over those of the project and the user."),
         _text("-C", "--cd", metavar="DIR", help="Work as if started in DIR."),
-        _choice("--theme", key="ui.theme", choices=("auto", "dark", "light"), help="Colours of the terminal UI."),
+        _text("--theme", key="ui.theme", metavar="NAME", help="Colours of the terminal UI: auto, dark, light, or a theme of Textual's."),
         _text(
             "--system-prompt-file", key="agent.system_prompt_file", metavar="FILE",
             help="Replaces the system prompt.",

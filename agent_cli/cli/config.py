@@ -1,0 +1,67 @@
+"""`agent-cli config`: what is set, where it comes from, and whether it is right."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agent_cli.cli.command import as_json, loaded, table
+
+if TYPE_CHECKING:
+    from agent_cli.config.sources import Loaded
+
+app = typer.Typer(
+    name="config",
+    help="Show every setting and where it comes from; check the files.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+HIDDEN = "(taken from the environment)"
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    origin: Annotated[bool, typer.Option("--origin", help="Also where each value comes from.")] = False,
+    as_object: Annotated[
+        bool, typer.Option("--json", help="One JSON object: value and origin by key.")
+    ] = False,
+) -> None:
+    """Print every setting with its value. Options before `config` count: agent-cli -m opus config show."""
+    found = loaded(ctx)
+    values = _values(found)
+    if as_object:
+        typer.echo(as_json({key: {"value": values[key], "origin": found.origins[key]} for key in values}))
+        return
+    head = ("key", "value", "origin") if origin else ("key", "value")
+    rows = [(key, json.dumps(value, ensure_ascii=False), found.origins[key]) for key, value in values.items()]
+    typer.echo(table(head, [row[: len(head)] for row in rows]))
+
+
+@app.command()
+def validate(ctx: typer.Context) -> None:
+    """Check the config files, the environment and the options before `config`. Exit 2 where something is wrong."""
+    found = loaded(ctx)
+    for notice in found.notices:
+        typer.echo(notice, err=True)
+    read = [str(file) for file in found.files]
+    typer.echo("\n".join([*read, "The configuration is right."]) if read else "There are no config files.")
+
+
+def _values(found: Loaded) -> dict[str, Any]:
+    """By dotted key, in the order of the schema, then what the operator named. Secrets are not shown."""
+    from agent_cli.config.fields import path_of
+
+    tree = found.settings.model_dump(mode="json")
+
+    def value_at(key: str) -> Any:
+        held: Any = tree
+        for part in path_of(key):
+            held = held[part]
+        return held
+
+    return {key: HIDDEN if key in found.secrets else value_at(key) for key in found.origins}
