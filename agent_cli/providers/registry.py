@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -15,17 +15,31 @@ from agent_cli.kernel.values import Plain
 from agent_cli.ports import OpenModel
 from agent_cli.providers import catalog
 from agent_cli.providers.catalog import SNAPSHOT
+from agent_cli.providers.dial import Api, Key, Line, dial, is_openai
 from agent_cli.providers.faults import Service
-from agent_cli.providers.http import Http
 
-OFFICIAL = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
-KEYS = {"anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "openai": ("OPENAI_API_KEY",)}
-URLS = {"anthropic": "ANTHROPIC_BASE_URL", "openai": "OPENAI_BASE_URL"}
-LABELS = {"anthropic": "Anthropic", "openai": "OpenAI"}
+OFFICIAL = {
+    "anthropic": "https://api.anthropic.com",
+    "openai": "https://api.openai.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com",
+}
+KEYS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "openai": ("OPENAI_API_KEY",),
+    "gemini": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+}
+"""Where a vendor has several, the first one that is set wins."""
+KEY_TO_SET = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
+URLS = {
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "openai": "OPENAI_BASE_URL",
+    "gemini": "GOOGLE_GEMINI_BASE_URL",
+}
+LABELS = {"anthropic": "Anthropic", "openai": "OpenAI", "gemini": "Gemini"}
 SPECIAL = ("scripted", "echo", "local")
-NOT_YET = ("gemini", "vertex", "anthropic-vertex", "bedrock")
-DEFAULTS = {"anthropic": "claude-opus-5", "openai": "gpt-5.2"}
-"""For OpenAI the newest model that reasons and takes tools through Chat Completions."""
+NOT_YET = ("vertex", "anthropic-vertex", "bedrock")
+DEFAULTS = {"anthropic": "claude-opus-5", "openai": "gpt-5.2", "gemini": "gemini-3.7-flash"}
+"""For OpenAI the newest model that reasons and takes tools also through Chat Completions."""
 
 
 class Endpoint(Plain, frozen=True):
@@ -33,7 +47,7 @@ class Endpoint(Plain, frozen=True):
 
     base_url: str
     key_env: str = ""
-    api: Literal["chat", "messages"] = "chat"
+    api: Api = "chat"
     headers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
@@ -53,23 +67,6 @@ class LocalModels(Protocol):
     def open_local(self, name: str | None = None) -> OpenModel: ...
 
     def installed(self) -> list[str]: ...
-
-
-class Key(NamedTuple):
-    """`env` is the variable it was read from."""
-
-    env: str
-    value: str
-
-
-class Place(NamedTuple):
-    """Where requests go, and what they carry."""
-
-    name: str
-    service: Service
-    api: Literal["chat", "messages"]
-    key: Key | None
-    headers: Mapping[str, str]
 
 
 class Registry:
@@ -119,12 +116,12 @@ class Registry:
         """
         if self._provider is not None:
             return DEFAULTS.get(self._provider) or (self._provider if self._provider in SPECIAL else None)
-        keyed = [vendor for vendor in DEFAULTS if self._key(KEYS[vendor])]
+        keyed = {vendor: key for vendor in DEFAULTS if (key := self._key(KEYS[vendor]))}
         if len(keyed) > 1:
-            names = " and ".join(KEYS[vendor][0] for vendor in keyed)
-            raise ConfigError(f"{names} are both set: say which one to use, with --model or --provider.")
+            names = " and ".join(key.env for key in keyed.values())
+            raise ConfigError(f"{names} are set: say which one to use, with --model or --provider.")
         if keyed:
-            return DEFAULTS[keyed[0]]
+            return DEFAULTS[next(iter(keyed))]
         local = self._local_models()
         return "local" if local is not None and local.installed() else None
 
@@ -195,7 +192,7 @@ class Registry:
         if provider in NOT_YET:
             raise ConfigError(
                 f"'{model}' is a model of {provider}, which this version cannot talk to yet. Choose a model of"
-                " Anthropic or OpenAI, or an endpoint that offers it by Chat Completions (openrouter/MODEL)."
+                " Anthropic, OpenAI or Gemini, or an endpoint that offers it by Chat Completions (openrouter/MODEL)."
             )
         if provider in self._endpoints:
             return self._endpoint(provider, self._endpoints[provider], model)
@@ -217,13 +214,11 @@ class Registry:
         key = self._key(KEYS[provider])
         if key is None and not own:
             raise ConfigError(
-                f"There is no key for {LABELS[provider]}, which serves {card.id}. Set {KEYS[provider][0]}, choose"
+                f"There is no key for {LABELS[provider]}, which serves {card.id}. Set {KEY_TO_SET[provider]}, choose"
                 " another model with --model, or install one that needs no key: `agent-cli local install`."
             )
-        service = Service(LABELS[provider], base, KEYS[provider][0], URLS[provider])
-        return self._dial(
-            Place(provider, service, "messages" if provider == "anthropic" else "chat", key, {}), card
-        )
+        service = Service(LABELS[provider], base, key.env if key else KEY_TO_SET[provider], URLS[provider])
+        return self._dial(_api_of(provider, base), Line(provider, card, service, key, {}))
 
     def _endpoint(self, name: str, endpoint: Endpoint, model: str) -> OpenModel:
         base = self._base_url if self._base_url and self._provider == name else endpoint.base_url
@@ -234,38 +229,11 @@ class Registry:
         prices = card.prices if name == "openrouter" or model in self._overrides else ()
         card = msgspec.structs.replace(card, id=model, provider=name, prices=prices)
         service = Service(name, base, endpoint.key_env)
-        return self._dial(Place(name, service, endpoint.api, key, endpoint.headers), card)
+        return self._dial(endpoint.api, Line(name, card, service, key, endpoint.headers))
 
-    def _dial(self, place: Place, card: ModelCard) -> OpenModel:
-        base = place.service.url.rstrip("/")
-        if not base.startswith(("http://", "https://")):
-            raise ConfigError(
-                f"The address of {place.service.label} has to begin with http:// or https://, and is '{base}'."
-            )
-        card = self._with_window(card)
-        if place.api == "messages":
-            from agent_cli.providers.anthropic import VERSION, Anthropic
-
-            headers = {"anthropic-version": VERSION, **_signed(place.key, "x-api-key")}
-            http = self._http(place, f"{base.removesuffix('/v1')}/v1/messages", headers)
-            return OpenModel(Anthropic(card, http, name=place.name, ttl=self._ttl), card)
-        from agent_cli.providers.openai import OpenAI
-
-        url = f"{base.removesuffix('/chat/completions')}/chat/completions"
-        http = self._http(place, url, _signed(place.key, "authorization"))
-        dialect = (
-            "openrouter" if "openrouter" in url else "openai" if place.name == "openai" else "compatible"
-        )
-        return OpenModel(OpenAI(card, http, name=place.name, dialect=dialect), card)
-
-    def _http(self, place: Place, url: str, headers: Mapping[str, str]) -> Http:
+    def _dial(self, api: Api, line: Line) -> OpenModel:
         first_byte, stall = self._timeouts
-        return Http(
-            place.service._replace(url=url),
-            {**headers, **place.headers},
-            first_byte_timeout=first_byte,
-            stall_timeout=stall,
-        )
+        return dial(api, line._replace(card=self._with_window(line.card)), first_byte, stall, self._ttl)
 
     def _base(self, vendor: str) -> str:
         flag = self._base_url if self._provider in (None, vendor) else None
@@ -296,13 +264,11 @@ def _parted(name: str) -> tuple[str, str]:
     return head.lower(), rest
 
 
-def _signed(key: Key | None, header: str) -> dict[str, str]:
-    """The header that carries the key: tokens go as a bearer everywhere."""
-    if key is None:
-        return {}
-    if header == "authorization" or key.env.endswith("_AUTH_TOKEN"):
-        return {"authorization": f"Bearer {key.value}"}
-    return {header: key.value}
+def _api_of(vendor: str, base: str) -> Api:
+    """OpenAI itself by Responses; every other address that speaks like OpenAI offers Chat Completions."""
+    if vendor == "openai":
+        return "responses" if is_openai(base) else "chat"
+    return "messages" if vendor == "anthropic" else "gemini"
 
 
 def _unknown(name: str) -> ConfigError:
