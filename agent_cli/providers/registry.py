@@ -119,8 +119,7 @@ class Registry:
         keyed = {vendor: key for vendor in DEFAULTS if (key := self._key(KEYS[vendor]))}
         if len(keyed) > 1:
             names = " and ".join(key.env for key in keyed.values())
-            count = "both" if len(keyed) == 2 else "all"
-            raise ConfigError(f"{names} are {count} set: say which one to use, with --model or --provider.")
+            raise ConfigError(f"{names} are set: say which one to use, with --model or --provider.")
         if keyed:
             return DEFAULTS[next(iter(keyed))]
         local = self._local_models()
