@@ -32,8 +32,15 @@ class Segment(NamedTuple):
 
 
 class Scan(NamedTuple):
-    segments: tuple[Segment, ...]
+    """`found` stand in the line itself, `nested` in substitutions and here-documents."""
+
+    found: tuple[Segment, ...]
+    nested: tuple[Segment, ...]
     certain: bool
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return (*self.found, *self.nested)
 
 
 SHELLS = frozenset(
@@ -64,10 +71,10 @@ HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 def read_command(line: str) -> Commands | None:
     """The simple commands of a line whose every word is literal; None where that cannot be told."""
     found = scan(line)
-    if not found.certain or not found.segments:
+    if not found.certain or not found.found:
         return None
-    simple = tuple(segment.words for segment in found.segments)
-    return Commands(simple, tuple(segment.joint for segment in found.segments[:-1]))
+    simple = tuple(segment.words for segment in found.found)
+    return Commands(simple, tuple(segment.joint for segment in found.found[:-1]))
 
 
 def segments(line: str) -> tuple[Segment, ...]:
@@ -148,7 +155,7 @@ class _Scanner:
         if self.found and self.found[-1].joint not in ("", ";"):
             self.certain = False
         self._read_bodies()
-        return Scan((*self.found, *self.nested), self.certain)
+        return Scan(tuple(self.found), tuple(self.nested), self.certain)
 
     def _step(self, char: str) -> None:
         plain = _PLAIN.match(self.line, self.at)

@@ -1,0 +1,52 @@
+"""Which tools there are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.ports import Tool
+from agent_cli.tools.bash import Bash
+from agent_cli.tools.edit_file import EditFile
+from agent_cli.tools.glob import Glob
+from agent_cli.tools.grep import Grep
+from agent_cli.tools.list_dir import ListDir
+from agent_cli.tools.read_file import ReadFile, Vision
+from agent_cli.tools.workspace import Workspace
+from agent_cli.tools.write_file import WriteFile
+
+NAMES = ("read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash")
+"""In the order in which a model sees them."""
+COMPACT = frozenset(NAMES) - {"glob"}
+
+
+def builtin(
+    workspace: Workspace,
+    *,
+    images: bool = False,
+    documents: bool = False,
+    profile: Literal["full", "compact"] = "full",
+    disabled: frozenset[str] = frozenset(),
+) -> tuple[Tool, ...]:
+    """The tools of a model with these abilities. Raises ConfigError for a disabled name that no tool has."""
+    for name in sorted(disabled - set(NAMES)):
+        raise ConfigError(_unknown(name))
+    wanted = (frozenset(NAMES) if profile == "full" else COMPACT) - disabled
+    tools: dict[str, Tool] = {
+        "read_file": ReadFile(workspace, wanted, Vision(images, documents)),
+        "write_file": WriteFile(workspace, wanted),
+        "edit_file": EditFile(workspace, wanted),
+        "list_dir": ListDir(workspace, wanted),
+        "glob": Glob(workspace, wanted),
+        "grep": Grep(workspace, wanted),
+        "bash": Bash(workspace, wanted),
+    }
+    return tuple(tools[name] for name in NAMES if name in wanted)
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, NAMES, n=2)
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    return f"There is no tool '{name}' to disable. {hint}The tools are {', '.join(NAMES)}."

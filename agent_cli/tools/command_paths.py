@@ -1,0 +1,94 @@
+"""Which files a shell line seems to touch: every word that may be a path. Scope, secrets and refusals look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from agent_cli.permissions.shell import Segment, scan, unwrapped
+from agent_cli.ports import PathUse
+from agent_cli.tools.workspace import Unresolved, resolved
+
+_WRITERS = frozenset({
+    "rm", "rmdir", "mv", "cp", "ln", "tee", "touch", "mkdir", "chmod", "chown", "chgrp", "truncate", "dd", "install",
+    "rsync", "shred", "unlink", "mktemp", "patch",
+})  # fmt: skip
+_MOST = 500
+_MOST_PLACES = 8
+Access: TypeAlias = Literal["r", "w"]
+
+
+class Found(NamedTuple):
+    """`unresolved` says why a path could not be followed."""
+
+    uses: tuple[PathUse, ...]
+    unresolved: str = ""
+
+
+def paths_of(command: str, cwd: str) -> Found:
+    """Words behind `cd` are resolved where it leads; where it may not have led there, in both places."""
+    uses: dict[PathUse, None] = {}
+    places, every = [cwd], [cwd]
+    try:
+        for segment in scan(command).segments:
+            uses |= dict.fromkeys(_uses(segment, places))
+            if segment.words[:1] == ("cd",):
+                into = segment.words[-1] if len(segment.words) > 1 else "~"
+                places = [resolved(into, place) for place in places]
+                every += places
+            if segment.joint != "&&":
+                places = list(dict.fromkeys(every))[:_MOST_PLACES]
+    except Unresolved as problem:
+        return Found((), str(problem))
+    if len(uses) > _MOST:
+        return Found((), f"the command names more than {_MOST} paths")
+    return Found(tuple(uses))
+
+
+def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:
+    for word, access in _words(segment):
+        for place in places:
+            if _may_be_path(word, place):
+                yield PathUse(resolved(word, place), access)
+
+
+def _words(segment: Segment) -> Iterator[tuple[str, Access]]:
+    words = list(unwrapped(segment.words))
+    writes = any(view[0] in _WRITERS or (view[0] == "sed" and _edits(view)) for view in words)
+    for word in segment.words[1:]:
+        for part in _parts(word):
+            yield part, "w" if writes else "r"
+    for source in segment.sources:
+        yield source, "r"
+    for target in segment.targets:
+        yield target, "w"
+
+
+def _edits(words: tuple[str, ...]) -> bool:
+    return any(word.startswith(("-i", "--in-place")) for word in words)
+
+
+def _parts(word: str) -> Iterator[str]:
+    """The word, and what stands behind `=`, `:`, `@` or a short option in it."""
+    if "://" in word or "\n" in word or len(word) > 4_096:
+        return
+    for name in ("$HOME", "${HOME}"):
+        word = word.replace(name, "~")
+    if not word.startswith("-"):
+        yield word
+    elif len(word) > 2 and word[1] != "-":
+        yield word[2:]
+    for mark in "=:@":
+        if mark in word:
+            yield word.rpartition(mark)[2]
+
+
+def _may_be_path(word: str, place: str) -> bool:
+    """With a slash it counts in any case; a bare word where there is such a file."""
+    if not word or word == "-":
+        return False
+    if "/" in word or word.startswith(("~", "..")):
+        return True
+    there = Path(place, word)
+    return there.exists() or there.is_symlink()

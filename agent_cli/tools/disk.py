@@ -1,0 +1,102 @@
+"""Files as the tools read and replace them."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from pathlib import Path
+
+from agent_cli.kernel.errors import ToolError
+
+_MEANING = {
+    errno.EACCES: "permission denied: this user may not do that",
+    errno.EPERM: "the system does not permit it",
+    errno.EROFS: "the disk is mounted read-only (EROFS)",
+    errno.ENOSPC: "no space is left on the disk (ENOSPC)",
+    errno.EDQUOT: "the disk quota is used up (EDQUOT)",
+    errno.EISDIR: "it is a directory",
+    errno.ENOTDIR: "a part of the path is a file, not a directory",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "its symbolic links go in a circle",
+    errno.EFBIG: "the file would become too large",
+    errno.EMFILE: "too many files are open",
+    errno.ETXTBSY: "the program is running",
+    errno.EIO: "the disk reports an error (EIO)",
+}
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe (FIFO), which would wait for a writer"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a block device"),
+)
+
+
+def explain(problem: OSError, doing: str, shown: str) -> ToolError:
+    """E.g. `Cannot write src/a.py: no space is left on the disk (ENOSPC).`"""
+    meaning = _MEANING.get(problem.errno or 0) or problem.strerror or str(problem)
+    return ToolError(f"Cannot {doing} {shown}: {meaning}.")
+
+
+def kind_of(mode: int) -> str | None:
+    """What it is where it is no regular file."""
+    return next((name for test, name in _KINDS if test(mode)), None)
+
+
+def open_file(path: str) -> int:
+    """A descriptor for reading that never waits, so that a pipe can be told from a file. Raises OSError."""
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def content_of(path: str) -> bytes | None:
+    """All of a regular file, None where there is nothing. Raises OSError."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def replace(path: str, raw: bytes) -> None:
+    """The whole file in one step: readers see the old content or the new one, never a part.
+
+    Keeps mode, owner where the system permits it, and extended attributes; makes parents. Raises OSError.
+    """
+    place = Path(path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    old = _facts(place)
+    beside = place.parent / f".agent-{os.urandom(6).hex()}.tmp"
+    descriptor = os.open(
+        beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600
+    )
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(raw)
+            file.flush()
+            if old is not None:
+                _keep(file.fileno(), path, old)
+        beside.replace(place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def _facts(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _keep(descriptor: int, path: str, old: os.stat_result) -> None:
+    own = os.fstat(descriptor)
+    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
+        with contextlib.suppress(OSError):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    if hasattr(os, "listxattr"):
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(path):
+                os.setxattr(descriptor, name, os.getxattr(path, name))

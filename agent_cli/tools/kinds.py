@@ -1,0 +1,48 @@
+"""What a file is, by its first bytes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Kind(NamedTuple):
+    name: str
+    media_type: str
+
+
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", Kind("PNG image", "image/png")),
+    (b"\xff\xd8\xff", Kind("JPEG image", "image/jpeg")),
+    (b"GIF87a", Kind("GIF image", "image/gif")),
+    (b"GIF89a", Kind("GIF image", "image/gif")),
+)
+PDF = Kind("PDF document", "application/pdf")
+_OTHERS = (
+    (b"PK\x03\x04", "zip archive (also jar, docx, xlsx, whl)"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"BZh", "bzip2 data"),
+    (b"\xfd7zXZ\x00", "xz data"),
+    (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"7z\xbc\xaf\x27\x1c", "7-zip archive"),
+    (b"\x7fELF", "ELF program or library"),
+    (b"\xcf\xfa\xed\xfe", "Mach-O program or library"),
+    (b"MZ", "Windows program or library"),
+    (b"SQLite format 3\x00", "SQLite database"),
+    (b"\x00asm", "WebAssembly module"),
+    (b"\xca\xfe\xba\xbe", "Java class or Mach-O universal file"),
+    (b"OggS", "Ogg media"),
+    (b"ID3", "MP3 audio"),
+    (b"GGUF", "GGUF model weights"),
+)
+
+
+def image_kind(head: bytes) -> Kind | None:
+    """One of the image types that models take."""
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return Kind("WebP image", "image/webp")
+    return next((kind for magic, kind in _IMAGES if head.startswith(magic)), None)
+
+
+def binary_kind(head: bytes) -> str:
+    """A name for what is no text."""
+    return next((name for magic, name in _OTHERS if head.startswith(magic)), "binary data")

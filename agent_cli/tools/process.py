@@ -1,0 +1,194 @@
+"""Programs in a process group of their own, whose output is read as it comes and which never outlive their call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+Sink = Callable[[bytes], None]
+
+GRACE = 1.0
+"""Seconds between asking a group to end and ending it."""
+_LOOK = 0.02
+_CHUNK = 65_536
+_MARK = "AGENT_CLI_CALL"
+
+
+class Child:
+    """One running program. `leave` must be awaited, or `kill` called, whatever happens.
+
+    Without `on_error` standard error goes where standard output goes. Every program that it starts can be found
+    again by a mark in its environment, also those that left the group. Construction raises OSError.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        on_output: Sink,
+        on_error: Sink | None = None,
+        pass_fds: Sequence[int] = (),
+    ) -> None:
+        self._mark = os.urandom(8).hex()
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if on_error is None else subprocess.PIPE,
+            cwd=cwd,
+            env={**env, _MARK: self._mark},
+            bufsize=0,
+            pass_fds=pass_fds,
+            start_new_session=True,
+        )
+        self.group = self._process.pid
+        self._loop = asyncio.get_running_loop()
+        self._open: dict[int, Sink] = {}
+        self._silent = asyncio.Event()
+        self._exited = asyncio.Event()
+        self._watch: int | None = None
+        for stream, sink in ((self._process.stdout, on_output), (self._process.stderr, on_error)):
+            if stream is not None and sink is not None:
+                self._listen(stream.fileno(), sink)
+        self._await_exit()
+
+    @property
+    def code(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        return self._process.returncode
+
+    async def exited(self) -> None:
+        await self._exited.wait()
+
+    async def silent(self, seconds: float) -> bool:
+        """Whether nothing holds the output any more, waiting that long for it."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._silent.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def leave(self, grace: float = GRACE) -> bool:
+        """Ends whatever is left of the group, first asking, then not; False where nothing was left."""
+        try:
+            if self._is_over():
+                return False
+            self._signal(signal.SIGTERM)
+            await self._over_within(grace)
+            return True
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Ends everything at once and lets go of the pipes. Idempotent."""
+        if not self._exited.is_set() or self._members():
+            self._signal(signal.SIGKILL)
+            self._sweep()
+        elif not self._silent.is_set():
+            self._sweep()
+        for descriptor in tuple(self._open):
+            self._deafen(descriptor)
+        if self._watch is not None:
+            self._loop.remove_reader(self._watch)
+            os.close(self._watch)
+            self._watch = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=GRACE)
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+    # ── output and exit ──
+
+    def _listen(self, descriptor: int, sink: Sink) -> None:
+        os.set_blocking(descriptor, False)
+        self._open[descriptor] = sink
+        self._loop.add_reader(descriptor, self._readable, descriptor)
+
+    def _readable(self, descriptor: int) -> None:
+        try:
+            chunk = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        if chunk:
+            self._open[descriptor](chunk)
+        else:
+            self._deafen(descriptor)
+
+    def _deafen(self, descriptor: int) -> None:
+        self._loop.remove_reader(descriptor)
+        self._open.pop(descriptor, None)
+        if not self._open:
+            self._silent.set()
+
+    def _await_exit(self) -> None:
+        try:
+            self._watch = os.pidfd_open(self._process.pid)
+        except (AttributeError, OSError):  # not Linux, or an old one: a thread waits
+            waiting = self._loop.run_in_executor(None, self._process.wait)
+            waiting.add_done_callback(lambda _: self._exited.set())
+            return
+        self._loop.add_reader(self._watch, self._ended)
+
+    def _ended(self) -> None:
+        if self._process.poll() is not None and self._watch is not None:
+            self._loop.remove_reader(self._watch)
+            os.close(self._watch)
+            self._watch = None
+            self._exited.set()
+
+    # ── the group ──
+
+    def _is_over(self) -> bool:
+        return self._exited.is_set() and self._silent.is_set() and not self._members()
+
+    async def _over_within(self, seconds: float) -> None:
+        """Nothing tells when the last one of a group is gone, so it is looked at now and then."""
+        for _ in range(int(seconds / _LOOK)):
+            if self._is_over():
+                return
+            await asyncio.sleep(_LOOK)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.group, number)
+
+    def _members(self) -> bool:
+        """Whether anything of the group still runs."""
+        try:
+            os.killpg(self.group, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return not _PROC.is_dir() or any(
+            group == self.group and state not in ("Z", "X") for _, group, state in _processes()
+        )
+
+    def _sweep(self) -> None:
+        """Ends what left the group, such as `setsid` and daemons, where the system shows environments."""
+        mark = f"{_MARK}={self._mark}".encode()
+        for pid, _, _ in _processes() if _PROC.is_dir() else ():
+            with contextlib.suppress(OSError):
+                if mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0"):
+                    os.kill(pid, signal.SIGKILL)
+
+
+_PROC = Path("/proc/self").parent
+
+
+def _processes() -> Iterator[tuple[int, int, str]]:
+    """Process id, group and state of every process."""
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                state, _, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+                yield int(entry.name), int(group), state

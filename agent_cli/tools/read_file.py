@@ -1,0 +1,220 @@
+"""Reads one file for the model: numbered lines in pages, images and documents as they are."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from agent_cli.kernel.errors import ToolError
+from agent_cli.kernel.events import Output, Shown
+from agent_cli.kernel.messages import Block, Document, Image, Text
+from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.ports import Say, Touches
+from agent_cli.tools.disk import explain, kind_of, open_file
+from agent_cli.tools.kinds import PDF, Kind, binary_kind, image_kind
+from agent_cli.tools.prose import spec_of
+from agent_cli.tools.seen import digest_of, digest_of_file
+from agent_cli.tools.text import SAMPLE, Form, decode, form_of
+from agent_cli.tools.workspace import Workspace
+
+PAGE = 100_000
+"""Bytes of one result."""
+NOTES = 400
+"""Bytes of a page kept for what is said about it."""
+INLINE = 1_000_000
+"""Larger files are read in a thread, so that the screen keeps moving."""
+WHOLE = 8_000_000
+"""Larger files are read line by line, never as a whole."""
+LARGEST_IMAGE = 3_750_000
+LARGEST_PDF = 20_000_000
+
+
+class ReadArguments(Arguments, frozen=True):
+    path: Annotated[str, describe("absolute, ~ or relative to the working directory")]
+    offset: Annotated[int, describe("first line, from 1")] = 1
+    limit: Annotated[int, describe("number of lines; default all that fit")] = 0
+
+
+class Vision(NamedTuple):
+    """What the model takes beside text."""
+
+    images: bool = False
+    documents: bool = False
+
+
+_TEXT_ONLY = Vision()
+
+
+class ReadFile:
+    arguments = ReadArguments
+    read_only = True
+    bounded = True
+
+    def __init__(
+        self, workspace: Workspace, registered: frozenset[str] = frozenset(), vision: Vision = _TEXT_ONLY
+    ) -> None:
+        self.spec = spec_of("read_file", ReadArguments, registered)
+        self._workspace = workspace
+        self._vision = vision
+
+    def touches(self, args: ReadArguments, /) -> Touches:
+        return self._workspace.touches("read", args.path)
+
+    def preview(self, args: ReadArguments, /) -> None:
+        """Nothing to see: the question names the path."""
+
+    async def run(self, args: ReadArguments, say: Say, /) -> Output:
+        path = self._workspace.target(args.path)
+        shown = self._workspace.shown(path)
+        try:
+            if _size(path) <= INLINE:
+                return self._read(path, args)
+            return await asyncio.to_thread(self._read, path, args)
+        except (FileNotFoundError, NotADirectoryError):
+            raise self._workspace.missing(path) from None
+        except OSError as problem:
+            raise explain(problem, "read", shown) from None
+
+    def _read(self, path: str, args: ReadArguments) -> Output:
+        with os.fdopen(open_file(path), "rb") as file:
+            facts = os.fstat(file.fileno())
+            odd = kind_of(facts.st_mode)
+            if odd is not None:
+                hint = " List it instead." if odd == "a directory" else ""
+                raise ToolError(f"{self._workspace.shown(path)} is {odd}, not a file.{hint}")
+            return self._content(path, file, facts.st_size, args)
+
+    def _content(self, path: str, file: io.BufferedReader, size: int, args: ReadArguments) -> Output:
+        head = file.peek(16)[:16]
+        image = image_kind(head)
+        if image is not None or head.startswith(b"%PDF-"):
+            return self._media(path, file, size, image or PDF)
+        if size <= WHOLE:
+            raw = file.read() or b""
+            self._workspace.seen.mark(path, digest_of(raw))
+            decoded = decode(raw)
+            if decoded is None:
+                return _described(f"{binary_kind(head)}, {len(raw):,} bytes; no text to show")
+            text, form = decoded
+            return _paged(_split(text), args, form, total=_count(text))
+        self._workspace.seen.mark(path, digest_of_file(path))
+        form = form_of(file.read(SAMPLE), whole=False)
+        if form is None:
+            return _described(f"{binary_kind(head)}, {size:,} bytes; no text to show")
+        file.seek(len(form.mark))
+        stream = io.TextIOWrapper(file, form.encoding, errors="replace", newline="\n")
+        return _paged(_streamed(stream), args, form, total=None)
+
+    def _media(self, path: str, file: io.BufferedReader, size: int, kind: Kind) -> Output:
+        is_pdf = kind is PDF
+        takes = self._vision.documents if is_pdf else self._vision.images
+        largest = LARGEST_PDF if is_pdf else LARGEST_IMAGE
+        what = f"{kind.name}, {size:,} bytes"
+        self._workspace.seen.mark(path, digest_of_file(path))
+        if not takes:
+            return _described(f"{what}; this model does not take {'documents' if is_pdf else 'images'}")
+        if size > largest:
+            return _described(f"{what}; more than the {largest:,} bytes that can be sent to the model")
+        from base64 import b64encode
+
+        data = b64encode(file.read()).decode()
+        block: Block = Image(kind.media_type, data)
+        if is_pdf:
+            block = Document(kind.media_type, data, Path(path).name)
+        return Output((Text(what), block), Shown(what))
+
+
+def _size(path: str) -> int:
+    return Path(path).stat().st_size
+
+
+def _described(what: str) -> Output:
+    return Output((Text(f"[{what}]"),), Shown(what))
+
+
+# ── pages ──
+
+
+class _Line(NamedTuple):
+    """`size` is its length in bytes where only a first part was kept."""
+
+    text: str
+    size: int = 0
+
+
+def _split(text: str) -> Iterator[_Line]:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return (_Line(line.removesuffix("\r")) for line in lines)
+
+
+def _count(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n") if text else 0)
+
+
+def _streamed(stream: io.TextIOWrapper) -> Iterator[_Line]:
+    """Lines of at most a page each; the rest of a longer one is passed over."""
+    while piece := stream.readline(PAGE):
+        size = len(piece)
+        last = piece
+        while not last.endswith("\n") and (last := stream.readline(PAGE)):
+            size += len(last)
+        yield _Line(piece.rstrip("\r\n"), size if size > len(piece) else 0)
+
+
+def _paged(lines: Iterable[_Line], args: ReadArguments, form: Form, *, total: int | None) -> Output:
+    first = max(1, args.offset)
+    shown: list[str] = []
+    left = PAGE - NOTES
+    number = 0
+    notes: list[str] = []
+    more = False
+    for number, line in enumerate(lines, 1):
+        if number < first:
+            continue
+        entry = f"{number}\t{line.text}"
+        size = len(entry) + 1 if entry.isascii() else len(entry.encode(errors="replace")) + 1
+        if size > left and not shown:
+            entry = _cut(entry, left)
+            notes.append(_long_line(number, line))
+        elif size > left or (args.limit > 0 and len(shown) >= args.limit):
+            more = True
+            break
+        elif line.size:
+            notes.append(_long_line(number, line))
+        shown.append(entry)
+        left -= size
+    if not shown and first > 1:
+        raise ToolError(f"There is no line {first}: the file has {number} lines.")
+    return _page(shown, first, notes, form, total if more or first > 1 else len(shown), more=more)
+
+
+def _page(
+    shown: list[str], first: int, notes: list[str], form: Form, total: int | None, *, more: bool
+) -> Output:
+    last = first + len(shown) - 1
+    of = "" if total is None else f" of {total:,}"
+    if more:
+        follows = "" if total is not None else ", more follow"
+        notes.append(f"lines {first}-{last}{of}{follows}; go on with offset={last + 1}")
+    elif first > 1:
+        notes.append(f"lines {first}-{last}, the end of the file")
+    elif not shown:
+        notes.append("the file is empty")
+    if form.encoding != "utf-8":
+        notes.append(f"stored as {form.name}")
+    text = "\n".join([*shown, *(f"[{note}]" for note in notes)])
+    return Output((Text(text),), Shown(f"lines {first}-{last}{of}" if shown else "empty file"))
+
+
+def _long_line(number: int, line: _Line) -> str:
+    return f"line {number} is {line.size or len(line.text):,} characters long, only its beginning is shown"
+
+
+def _cut(entry: str, size: int) -> str:
+    return entry.encode(errors="replace")[:size].decode(errors="ignore")

@@ -1,0 +1,43 @@
+"""Which content of which file the model has seen in this session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+LARGEST_HASHED = 64_000_000
+"""Larger files are known by size, time and inode instead of by content."""
+_CHUNK = 1 << 20
+
+
+class Seen:
+    """Resolved path → digest of the content that the model last read or wrote."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, str] = {}
+
+    def mark(self, path: str, digest: str) -> None:
+        self._digests[path] = digest
+
+    def digest(self, path: str) -> str | None:
+        return self._digests.get(path)
+
+
+def digest_of(raw: bytes) -> str:
+    from hashlib import blake2b
+
+    return blake2b(raw, digest_size=16).hexdigest()
+
+
+def digest_of_file(path: str) -> str:
+    """The same for a file, read in pieces. Raises OSError."""
+    from hashlib import blake2b
+
+    with Path(path).open("rb") as file:
+        facts = os.fstat(file.fileno())
+        if facts.st_size > LARGEST_HASHED:
+            return f"{facts.st_size}:{facts.st_mtime_ns}:{facts.st_ino}"
+        digest = blake2b(digest_size=16)
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
