@@ -167,10 +167,11 @@ class Answer:
         self._http = http
         self._response = response
         self._model = model
-        self._deadline = deadline
-        self._patience = http.first_byte_timeout
         self._reader = EventReader()
-        self._chunks: AsyncGenerator[bytes, None] = response.aiter_bytes()
+        plain = "content-encoding" not in response.headers
+        self._chunks: AsyncGenerator[bytes, None] = response.aiter_raw() if plain else response.aiter_bytes()
+        self._patience = http.first_byte_timeout
+        self._deadline: float | None = deadline
 
     async def events(self) -> AsyncGenerator[list[bytes], None]:
         """Ends where the body ends. Raises ProviderError."""
@@ -199,15 +200,16 @@ class Answer:
         await self._chunks.aclose()
 
     async def _next(self) -> bytes | None:
+        """The first chunk by the deadline of the first byte, each later one within the stall timeout."""
+        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout_at(self._deadline):
+            async with asyncio.timeout_at(self._deadline or loop.time() + self._patience):
                 chunk = await anext(self._chunks, None)
         except TimeoutError:
             raise self._http.silent(self._patience) from None
         except Exception as problem:
             raise self._http.broken(problem) from problem
-        self._patience = self._http.stall_timeout
-        self._deadline = asyncio.get_running_loop().time() + self._patience
+        self._deadline, self._patience = None, self._http.stall_timeout
         return chunk
 
     def _fed(self, chunk: bytes) -> list[bytes]:

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from agent_cli.kernel.messages import Document, Image, Message, Text, ToolResult
+from tests.fakes.http_server import Say
+from tests.providers.families import STATUS, answer_of, answered, both, call, said, serving
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(60)).decode()
+PDF = base64.b64encode(b"%PDF-1.7 " + bytes(30)).decode()
+
+
+def shown_by_a_tool(*content: object) -> tuple[Message, ...]:
+    results = (ToolResult("c1", "read_file", content), ToolResult("c2", "grep", (Text("found"),)))
+    return (said("Look."), answered(call("c1"), call("c2")), Message("user", results))
+
+
+@both
+async def test_an_image_of_the_operator(family: str):
+    async with serving(family, Say("Hi.")) as (service, model):
+        await answer_of(model, Message("user", (Text("Look."), Image("image/png", PNG))))
+    content = service.requests[0].body["messages"][-1]["content"]
+    if family == "anthropic":
+        source = {"type": "base64", "media_type": "image/png", "data": PNG}
+        assert content[1]["source"] == source
+    else:
+        assert content[1] == {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+    assert content[-1]["text"] == STATUS
+
+
+@both
+async def test_an_image_in_a_result_goes_where_the_api_takes_it(family: str):
+    async with serving(family, Say("Hi.")) as (service, model):
+        await answer_of(model, *shown_by_a_tool(Text("a.png"), Image("image/png", PNG)))
+    messages = service.requests[0].body["messages"]
+    if family == "anthropic":
+        kinds = [block["type"] for block in messages[-1]["content"][0]["content"]]
+        assert kinds == ["text", "image"]
+        return
+    assert [message["role"] for message in messages[-3:]] == ["tool", "tool", "user"]
+    assert messages[-3]["content"].startswith("a.png")
+    assert [part["type"] for part in messages[-1]["content"]] == ["text", "image_url", "text"]
+    assert "read_file" in messages[-1]["content"][0]["text"]
+
+
+@both
+async def test_a_file_in_a_result(family: str):
+    async with serving(family, Say("Hi.")) as (service, model):
+        await answer_of(model, *shown_by_a_tool(Document("application/pdf", PDF, "a.pdf")))
+    sent = service.requests[0].raw.decode()
+    assert PDF in sent
+    assert ('"type":"document"' in sent) is (family == "anthropic")
+
+
+@both
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        (Image("image/png", "bm90IGFuIGltYWdlIGF0IGFsbCwganVzdCB0ZXh0"), "no PNG, JPEG, GIF or WebP"),
+        (Image("image/png", "%%%"), "no PNG"),
+        (Image("image/png", PNG + "A" * 8_000_000), "over 5 MB"),
+        (Document("text/csv", PDF, "a.csv"), "a.csv not shown"),
+    ],
+)
+async def test_what_would_be_refused_for_ever_is_told_in_words(
+    family: str, image: Image | Document, words: str
+):
+    async with serving(family, Say("Hi.")) as (service, model):
+        await answer_of(model, *shown_by_a_tool(image))
+    assert words in service.requests[0].raw.decode()
+    assert len(service.requests[0].raw) < 10_000
+
+
+@both
+async def test_a_media_type_that_lies_is_corrected(family: str):
+    async with serving(family, Say("Hi.")) as (service, model):
+        await answer_of(model, *shown_by_a_tool(Image("image/jpeg", PNG)))
+    sent = service.requests[0].raw.decode()
+    assert "image/png" in sent
+    assert "image/jpeg" not in sent
+
+
+async def test_a_model_without_eyes_is_told():
+    async with serving("openai", Say("Hi."), name="openai/qwen3:8b") as (service, model):
+        await answer_of(model, *shown_by_a_tool(Image("image/png", PNG), Document("application/pdf", PDF)))
+    sent = service.requests[0].raw.decode()
+    assert "qwen3:8b takes no images" in sent
+    assert "takes no files" in sent
+    assert PNG not in sent

@@ -1,0 +1,189 @@
+"""What servers send that say they speak Chat Completions, or Messages, and nearly do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent_cli.kernel.events import Finished, TextDelta
+from agent_cli.kernel.messages import Reasoning, Text, ToolCall
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.providers.anthropic_stream import MessagesDecoder
+from agent_cli.providers.openai_stream import ChatDecoder
+
+CARD = ModelCard(id="m", provider="p")
+
+
+def chat(*deltas: dict[str, Any], finish: str | None = "stop", **rest: Any) -> Finished:
+    """What a decoder makes of chunks with these deltas."""
+    decoder = ChatDecoder("p", CARD)
+    for delta in deltas:
+        decoder.feed({"choices": [{"delta": delta}], **rest})
+    decoder.feed({"choices": [{"delta": {}, "finish_reason": finish}]})
+    decoder.feed({"done": True})
+    finished = decoder.finished()
+    assert finished is not None
+    return finished
+
+
+def calls(*items: dict[str, Any]) -> dict[str, Any]:
+    return {"tool_calls": list(items)}
+
+
+def made(finished: Finished) -> list[tuple[str, str, str]]:
+    return [(part.call_id, part.name, part.raw) for part in finished.parts if isinstance(part, ToolCall)]
+
+
+def test_a_missing_id_gets_one_of_our_own():
+    finished = chat(calls({"index": 0, "function": {"name": "a", "arguments": "{}"}}))
+    ((call_id, name, raw),) = made(finished)
+    assert call_id.startswith("call_")
+    assert (name, raw) == ("a", "{}")
+    assert finished.finish_reason == "tool-calls"
+
+
+def test_gaps_in_the_index():
+    first = {"index": 3, "id": "x", "function": {"name": "a", "arguments": '{"n"'}}
+    second = {"index": 7, "id": "y", "function": {"name": "b", "arguments": "{}"}}
+    assert made(chat(calls(first), calls(second), calls({"index": 3, "function": {"arguments": ":1}"}}))) == [
+        ("x", "a", '{"n":1}'),
+        ("y", "b", "{}"),
+    ]
+
+
+def test_no_index_at_all():
+    first = {"id": "x", "function": {"name": "a", "arguments": '{"n"'}}
+    assert made(
+        chat(
+            calls(first),
+            calls({"function": {"arguments": ":1}"}}),
+            calls({"id": "y", "function": {"name": "b"}}),
+        )
+    ) == [("x", "a", '{"n":1}'), ("y", "b", "")]
+
+
+def test_one_index_for_several_calls():
+    first = {"index": 0, "id": "x", "function": {"name": "a", "arguments": "{}"}}
+    second = {"index": 0, "id": "y", "function": {"name": "b", "arguments": "{}"}}
+    assert made(chat(calls(first, second))) == [("x", "a", "{}"), ("y", "b", "{}")]
+
+
+def test_the_name_in_every_delta_and_the_name_in_pieces():
+    whole = [
+        calls({"index": 0, "id": "x", "function": {"name": "grep", "arguments": raw}})
+        for raw in ('{"n"', ":1}")
+    ]
+    assert made(chat(*whole)) == [("x", "grep", '{"n":1}')]
+    torn = [calls({"index": 0, "id": "x", "function": {"name": name}}) for name in ("gr", "ep")]
+    assert made(chat(*torn)) == [("x", "grep", "")]
+
+
+def test_arguments_as_an_object():
+    assert made(chat(calls({"index": 0, "id": "x", "function": {"name": "a", "arguments": {"n": 1}}}))) == [
+        ("x", "a", '{"n":1}')
+    ]
+
+
+def test_nulls_everywhere():
+    finished = chat(
+        {"content": None, "tool_calls": None, "reasoning_content": None, "refusal": None},
+        {"content": "Hi.", "function_call": None},
+        calls({"index": None, "id": None, "function": None}),
+        usage=None,
+    )
+    assert finished.parts[0] == Text("Hi.")
+
+
+def test_chunks_that_are_none():
+    decoder = ChatDecoder("p", CARD)
+    for event in ({}, {"choices": None}, {"choices": []}, {"choices": ["x"]}, {"choices": [{}]}, {"note": 1}):
+        assert list(decoder.feed(event)) == []
+    assert decoder.finished() is None
+
+
+def test_a_whole_message_instead_of_deltas():
+    decoder = ChatDecoder("p", CARD)
+    message = {"content": "Hi.", "tool_calls": [{"id": "x", "function": {"name": "a", "arguments": "{}"}}]}
+    pieces = decoder.feed({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+    assert pieces[0] == TextDelta("Hi.")
+    finished = decoder.finished()
+    assert finished is not None
+    assert made(finished) == [("x", "a", "{}")]
+
+
+def test_content_as_a_list_of_parts():
+    assert chat({"content": [{"type": "text", "text": "Hi"}, {"type": "text", "text": "."}]}).parts == (
+        Text("Hi."),
+    )
+
+
+def test_stop_with_calls_means_calls_and_a_refusal_is_one():
+    finished = chat(calls({"index": 0, "id": "x", "function": {"name": "a"}}), finish="stop")
+    assert finished.finish_reason == "tool-calls"
+    refused = chat({"refusal": "I will not."})
+    assert (refused.finish_reason, refused.parts) == ("refusal", (Text("I will not."),))
+
+
+def test_done_without_a_reason():
+    assert chat({"content": "Hi."}, finish=None).finish_reason == "stop"
+
+
+def test_reasoning_under_either_name_and_once_where_both_come():
+    for name in ("reasoning", "reasoning_content"):
+        assert chat({name: "Hm."}).parts == (Reasoning("Hm.", "p", "m", opaque={"field": name}),)
+    assert chat({"reasoning": "Hm.", "reasoning_content": "Hm."}).parts[0] == Reasoning(
+        "Hm.", "p", "m", opaque={"field": "reasoning_content"}
+    )
+
+
+def test_signed_reasoning_of_a_router_adds_up_by_index():
+    finished = chat(
+        {"reasoning": "H", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "H"}]},
+        {"reasoning": "m.", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "m."}]},
+        {"reasoning_details": [{"type": "reasoning.text", "index": 0, "signature": "sig", "text": None}]},
+    )
+    thought = finished.parts[0]
+    assert isinstance(thought, Reasoning)
+    assert thought.text == "Hm."
+    details = [{"type": "reasoning.text", "index": 0, "text": "Hm.", "signature": "sig"}]
+    assert thought.opaque == {"reasoning_details": details}
+
+
+def messages(*events: dict[str, Any]) -> Finished:
+    decoder = MessagesDecoder("anthropic", CARD)
+    for event in (
+        *events,
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ):
+        decoder.feed(event)
+    finished = decoder.finished()
+    assert finished is not None
+    return finished
+
+
+def test_a_gateway_that_sends_arguments_whole():
+    block = {"type": "tool_use", "id": "x", "name": "a", "input": {"n": 1}}
+    finished = messages({"type": "content_block_start", "index": 0, "content_block": block})
+    assert made(finished) == [("x", "a", '{"n":1}')]
+    assert finished.finish_reason == "tool-calls"
+
+
+def test_events_and_deltas_of_the_future():
+    finished = messages(
+        {"type": "content_block_annotation", "index": 0},
+        {"type": "content_block_delta", "index": 9, "delta": {"type": "text_delta", "text": "lost"}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Hi"}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": {}}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "."}},
+        {"type": "message_start", "message": None},
+    )
+    assert finished.parts == (Text("Hi."),)
+
+
+def test_why_a_refusal_was_one():
+    decoder = MessagesDecoder("anthropic", CARD)
+    delta = {"stop_reason": "refusal", "stop_details": {"category": "cyber"}}
+    decoder.feed({"type": "message_delta", "delta": delta})
+    finished = decoder.finished()
+    assert finished is not None
+    assert (finished.finish_reason, finished.native_reason) == ("refusal", "refusal (cyber)")

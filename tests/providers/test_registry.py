@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.ports import OpenModel
+from agent_cli.providers.echo import Echo
+from agent_cli.providers.registry import Endpoint, Registry
+from tests.fakes.http_server import FakeService, Say
+from tests.providers.families import answer_of
+
+KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
+NOBODY: dict[str, str] = {}
+
+
+class Local:
+    """Embedded models as the registry sees them."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = list(names)
+
+    def open_local(self, name: str | None = None) -> OpenModel:
+        return OpenModel(
+            Echo(), ModelCard(id=name or self.names[0], provider="local", free=True, profile="compact")
+        )
+
+    def installed(self) -> list[str]:
+        return self.names
+
+
+def opened(name: str, environ: dict[str, str] | None = None, **options: Any) -> OpenModel:
+    return Registry(KEYS if environ is None else environ, **options).open(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "model"),
+    [
+        ("claude-opus-5", "anthropic", "claude-opus-5"),
+        ("Claude-Haiku-4.5", "anthropic", "claude-haiku-4-5"),
+        ("claude-haiku-4-5-20251001", "anthropic", "claude-haiku-4-5-20251001"),
+        ("anthropic/claude-sonnet-5", "anthropic", "claude-sonnet-5"),
+        ("anthropic:claude-sonnet-5", "anthropic", "claude-sonnet-5"),
+        ("gpt-5.2", "openai", "gpt-5.2"),
+        ("openai/gpt-4.1", "openai", "gpt-4.1"),
+        ("o3", "openai", "o3"),
+        ("claude-opus-9", "anthropic", "claude-opus-9"),
+        ("ollama/qwen3:8b", "ollama", "qwen3:8b"),
+        ("vllm:org/model", "vllm", "org/model"),
+        ("echo", "echo", "echo"),
+        ("scripted", "scripted", "scripted"),
+    ],
+)
+def test_a_name_says_whose_model_it_is(name: str, provider: str, model: str):
+    found = opened(name)
+    assert (found.provider.name, found.card.id) == (provider, model)
+
+
+def test_a_snapshot_keeps_its_name_and_has_its_models_price():
+    card = opened("claude-haiku-4-5-20251001").card
+    assert card.prices
+    assert card.window == 200_000
+
+
+@pytest.mark.parametrize(
+    ("name", "environ", "options", "words"),
+    [
+        ("claude-opus-5", NOBODY, {}, "Set ANTHROPIC_API_KEY"),
+        ("gpt-5.2", {"ANTHROPIC_API_KEY": "k"}, {}, "Set OPENAI_API_KEY"),
+        ("openrouter/x", KEYS, {}, "Set OPENROUTER_API_KEY"),
+        ("claude-opsu-5", KEYS, {}, "Did you mean claude-opus-5"),
+        ("anthropic/claude-opsu-5", KEYS, {}, "Did you mean claude-opus-5"),
+        ("gpt5", KEYS, {}, "Did you mean gpt-5"),
+        ("qwen3:8b", KEYS, {}, "--provider openai --base-url"),
+        ("", KEYS, {}, "empty"),
+        ("vertex/anything", KEYS, {}, "cannot talk to yet"),
+        ("x", KEYS, {"provider": "nowhere"}, "There is no provider 'nowhere'"),
+        ("claude-opus-5", {"ANTHROPIC_API_KEY": "kö"}, {}, "ANTHROPIC_API_KEY holds characters"),
+        ("claude-opus-5", KEYS, {"base_url": "localhost:8000"}, "has to begin with http"),
+        ("scripted", KEYS, {"script": Path("/nowhere/x.jsonl")}, "cannot be read"),
+        ("claude-opus-5", KEYS, {"overrides": {"claude-opus-5": {"widow": 1}}}, "widow"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(
+    name: str, environ: dict[str, str], options: dict[str, Any], words: str
+):
+    with pytest.raises(ConfigError, match=words):
+        opened(name, environ, **options)
+
+
+def test_a_stranger_is_taken_where_provider_or_address_are_given():
+    flagged = opened("qwen3:8b", provider="openai")
+    assert (flagged.provider.name, flagged.card) == ("openai", ModelCard(id="qwen3:8b", provider="openai"))
+    assert opened("qwen3:8b", NOBODY, provider="openai", base_url="http://localhost:1/v1").card.window is None
+    elsewhere = {"OPENAI_BASE_URL": "http://localhost:11434/v1"}
+    assert opened("qwen3:8b", elsewhere).provider.name == "openai"
+    assert opened("openai/qwen3:8b", elsewhere).card.prices == ()
+    with pytest.raises(ConfigError, match="no model that is known"):
+        opened("qwen3:8b", {**elsewhere, "ANTHROPIC_BASE_URL": "http://localhost:2"})
+
+
+def test_a_vendors_name_is_part_of_the_name_at_an_endpoint():
+    router = opened("anthropic/claude-sonnet-5", {"OPENROUTER_API_KEY": "k"}, provider="openrouter")
+    assert (router.provider.name, router.card.id) == ("openrouter", "anthropic/claude-sonnet-5")
+    assert router.card.prices
+    assert router.card.window == 1_000_000
+    again = opened("openrouter/anthropic/claude-sonnet-5", {"OPENROUTER_API_KEY": "k"}, provider="openrouter")
+    assert again.card == router.card
+    own = opened("mine/claude-sonnet-5", KEYS, endpoints={"mine": Endpoint("http://localhost:1/v1")})
+    assert own.card.prices == (), "what an endpoint of one's own costs, only config knows"
+
+
+def test_window_and_overrides():
+    assert opened("claude-opus-5", context_window=9_000).card.window == 9_000
+    assert opened("echo", context_window=9_000).card.window == 9_000
+    assert opened(
+        "echo", overrides={"echo": {"free": False, "prices": [{"input": 1, "output": 1}]}}
+    ).card.prices
+
+
+def test_an_opened_model_is_opened_once():
+    registry = Registry(KEYS)
+    assert registry.open("claude-opus-5") is registry.open("claude-opus-5")
+
+
+@pytest.mark.parametrize(
+    ("environ", "options", "name"),
+    [
+        ({"ANTHROPIC_API_KEY": "k"}, {}, "claude-opus-5"),
+        ({"ANTHROPIC_AUTH_TOKEN": "k"}, {}, "claude-opus-5"),
+        ({"OPENAI_API_KEY": "k"}, {}, "gpt-5.2"),
+        (KEYS, {"provider": "openai"}, "gpt-5.2"),
+        (NOBODY, {"provider": "echo"}, "echo"),
+        (NOBODY, {"provider": "ollama"}, None),
+        (NOBODY, {"local": Local("tiny")}, "local"),
+        (NOBODY, {"local": Local()}, None),
+        ({"ANTHROPIC_API_KEY": " "}, {"local": Local()}, None),
+    ],
+)
+def test_the_default_is_what_there_is(environ: dict[str, str], options: dict[str, Any], name: str | None):
+    assert Registry(environ, **options).default_name() == name
+
+
+def test_two_keys_leave_it_open():
+    with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY and OPENAI_API_KEY are "):
+        Registry(KEYS).default_name()
+
+
+def test_embedded_models():
+    registry = Registry(NOBODY, local=Local("tiny", "other"))
+    assert registry.open("local").card.profile == "compact"
+    assert registry.open("local:other").card.id == "other"
+    assert registry.open("local/other").card.id == "other"
+
+
+async def test_tokens_go_as_a_bearer_and_endpoints_have_headers_of_their_own():
+    async with FakeService([Say("Hi.")]) as service:
+        registry = Registry(
+            {"ANTHROPIC_AUTH_TOKEN": "token", "MY_KEY": "mine"},
+            base_url=f"{service.url}/v1/",
+            endpoints={"mine": Endpoint(service.url, "MY_KEY", "messages", {"x-team": "blue"})},
+        )
+        await answer_of(registry.open("claude-opus-5"))
+        await answer_of(registry.open("mine/claude-opus-5"))
+        await registry.close()
+    first, second = service.requests
+    assert first.path == second.path == "/v1/messages"
+    assert first.headers["authorization"] == "Bearer token"
+    assert "x-api-key" not in first.headers
+    assert (second.headers["x-api-key"], second.headers["x-team"]) == ("mine", "blue")
+
+
+def test_only_what_is_used_is_loaded():
+    code = (
+        "import sys; from agent_cli.providers.registry import Registry\n"
+        "Registry({'OPENAI_API_KEY': 'k'}).open('gpt-5.2')\n"
+        "heavy = {'httpx2', 'anthropic', 'openai', 'google', 'pydantic', 'json', 'h11'}\n"
+        "print(sorted(heavy & set(sys.modules)), 'agent_cli.providers.anthropic' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split("\n")[0] == "[] False"
