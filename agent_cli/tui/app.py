@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
-import traceback
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from time import monotonic
 
@@ -105,6 +105,8 @@ class AgentApp(App[Leave], inherit_bindings=False):
     # ── the session ──
 
     async def _open(self) -> None:
+        gc.freeze()  # what was loaded until now stays
+        gc.enable()
         try:
             session = await self._open_session()
         except AgentError as problem:
@@ -230,6 +232,8 @@ class AgentApp(App[Leave], inherit_bindings=False):
 
     def _fatal_error(self) -> None:
         """Says what broke without the values of variables: they may hold keys."""
+        import traceback
+
         self.crash = traceback.format_exc()
         self.bell()
         self._close_messages_no_wait()
@@ -237,6 +241,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
 
 def run(app: AgentApp) -> Leave:
     """Runs it in the terminal; afterwards says how to go on, on stderr. `Leave.exit_code` is the process's."""
+    gc.disable()  # until the first frame
     leave = app.run(mouse=app.welcome.mouse)
     session = app.session
     name = leave.session if leave is not None else session.id if session is not None else ""

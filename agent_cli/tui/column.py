@@ -10,12 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
 
-from textual.strip import Strip
-
 from agent_cli.tui.blocks.item import EMPTY, Item
 from agent_cli.tui.ink import DARK, Ink, ink_of
+from agent_cli.tui.wrap import Line
 
-KEEP_LINES = 3_000
+KEEP_LINES = 1_500
 """Lines that stay made although they are off the screen."""
 
 
@@ -92,7 +91,7 @@ class Column:
         at = bisect_right(self.starts, y) - 1
         return (at, y - self.starts[at]) if 0 <= at < len(self.items) else None
 
-    def line(self, y: int) -> tuple[Item | None, Strip]:
+    def line(self, y: int) -> tuple[Item | None, Line]:
         found = self.find(y)
         if found is None:
             return None, EMPTY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -55,6 +54,8 @@ def find(name: str) -> Command | None:
 
 def nearest(name: str) -> str:
     """A command that may have been meant, "" for none."""
+    import difflib
+
     known = [known for command in COMMANDS for known in (command.name, *command.aliases)]
     return next(iter(difflib.get_close_matches(name, known, n=1)), "")
 

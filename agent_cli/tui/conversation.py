@@ -17,6 +17,7 @@ from agent_cli.kernel.errors import AgentError
 from agent_cli.tui import commands, status
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.markdown import warm
 from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.composer import Composer
@@ -36,6 +37,10 @@ SHORT = 14
 """Rows below which the air between the parts goes."""
 HINT = 4.0
 """Seconds that a hint stays."""
+
+
+WARM = 0.5
+"""Seconds after the opening, when the first request is on its way, at which the renderers are imported."""
 
 
 class Conversation(Vertical):
@@ -102,6 +107,7 @@ class Conversation(Vertical):
         if self._opening in self.reader.column.items:
             self.reader.column.update(self._opening)
         self.feed.wake()
+        self.set_timer(WARM, lambda: self.run_worker(warm, thread=True))
         try:
             await self.feed.follow(session.events())
         except AgentError as problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from time import monotonic
+from time import monotonic, thread_time
 
 from agent_cli.kernel.events import Event
 
@@ -44,7 +44,8 @@ class Feed:
         self._draw = draw
         self._due = False
         self._last = 0.0
-        self._cost = 0.0
+        self.cost = 0.0
+        """Seconds of CPU that the last frame took, painting included."""
         self.frames = 0
         """Frames that were drawn, for tests and benchmarks."""
 
@@ -64,20 +65,19 @@ class Feed:
         if self._due:
             return
         self._due = True
-        pause = min(max(INTERVAL, SHARE * self._cost), LONGEST)
+        pause = min(max(INTERVAL, SHARE * self.cost), LONGEST)
         wait = self._last + pause - monotonic()
         self._later(max(wait, SOON), self._frame)
 
     def _frame(self) -> None:
         self._due = False
         self.frames += 1
-        begun = self._last = monotonic()
+        self._last, begun = monotonic(), thread_time()
         self._draw()
         self._painted(lambda: self._done(begun))
 
     def _done(self, begun: float) -> None:
-        self._last = monotonic()
-        self._cost = self._last - begun
+        self.cost = thread_time() - begun
 
 
 class Rate:

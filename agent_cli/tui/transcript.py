@@ -6,19 +6,31 @@ it stands at the bottom.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.geometry import Size
+from rich.style import Style
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.widget import Widget
 
 from agent_cli.tui.blocks.item import Group, Item
 from agent_cli.tui.column import Column
 from agent_cli.tui.ink import DARK, Ink, ink_of
+from agent_cli.tui.wrap import Line
 
 ROUNDS = 8
 """How often heights are made exact before the rest stays a guess until the next frame."""
+
+
+KEPT = 400
+"""Lines that stay drawn. A strip of Textual holds many small objects: more would slow the garbage collector."""
+
+_Drawn: TypeAlias = tuple[Line, tuple[bool, int, Style], Strip]
+_VIRTUAL_SIZE: Any = vars(Widget)["virtual_size"]
 
 
 class Transcript(ScrollView, can_focus=True):
@@ -50,6 +62,8 @@ class Transcript(ScrollView, can_focus=True):
         self._ink: Ink = ink_of(DARK)
         self._top: tuple[Item, int] | None = None  # what stands in the first line, and which line of it
         self._settling = False
+        self._base = Style()
+        self._drawn: dict[int, _Drawn] = {}
 
     def settle(self) -> None:
         """Brings heights, scroll position and screen in line with the items."""
@@ -64,7 +78,7 @@ class Transcript(ScrollView, can_focus=True):
                 top = self._wanted(height)
                 if not column.measure(top, height):
                     break
-            self.virtual_size = Size(width, column.starts[-1])
+            self._extend(Size(width, column.starts[-1]))
             self.scroll_to(y=self._wanted(height), animate=False, force=True)
         finally:
             self._settling = False
@@ -98,14 +112,27 @@ class Transcript(ScrollView, can_focus=True):
         self._ink = ink
         self.settle()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._base = self.rich_style  # costs too much to ask for each line
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         y += self.scroll_offset.y
-        width = self.virtual_size.width
-        item, strip = self.column.line(y)
-        if item is not None and self.cursor is not None and item.group is self.cursor:
+        item, line = self.column.line(y)
+        pointed = item is not None and self.cursor is not None and item.group is self.cursor
+        look = (pointed, self.virtual_size.width, self._base)
+        drawn = self._drawn.get(y)
+        if drawn is not None and drawn[0] is line and drawn[1] == look and self.text_selection is None:
+            return drawn[2]
+        strip = Strip(line)
+        if pointed:
             strip = Strip([Segment("▎", self._ink.cursor), *strip.crop(1)])
-        strip = self._marked(y, strip).crop_extend(0, width, None).apply_style(self.rich_style)
-        return strip.apply_offsets(0, y)
+        strip = (
+            self._marked(y, strip).crop_extend(0, look[1], None).apply_style(self._base).apply_offsets(0, y)
+        )
+        if self.text_selection is None:
+            self._keep(y, (line, look, strip))
+        return strip
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         last = max(self.column.starts[-1] - 1, 0)
@@ -113,7 +140,7 @@ class Transcript(ScrollView, can_focus=True):
         end = min(selection.end.y if selection.end else last, last)
         lines: list[str] = []
         for y in range(first, end + 1):
-            text = self.column.line(y)[1].text
+            text = "".join(segment.text for segment in self.column.line(y)[1])
             left, right = selection.get_span(y) or (0, -1)
             lines.append((text[left:] if right == -1 else text[left:right]).rstrip())
         return "\n".join(lines), "\n"
@@ -130,6 +157,17 @@ class Transcript(ScrollView, can_focus=True):
 
     def _on_resize(self) -> None:
         self.settle()
+
+    def _keep(self, y: int, drawn: _Drawn) -> None:
+        if len(self._drawn) > KEPT:
+            self._drawn.clear()
+        self._drawn[y] = drawn
+
+    def _extend(self, size: Size) -> None:
+        """As setting `virtual_size`, without laying out the whole screen again: nothing else depends on it."""
+        if size != self.virtual_size:
+            self.set_reactive(_VIRTUAL_SIZE, size)
+            self._scroll_update(size)
 
     def _hold(self, top: int | None = None) -> None:
         """Remembers what stands in the first line."""

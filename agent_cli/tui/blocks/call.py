@@ -9,7 +9,6 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_cli.kernel.events import Display, FileDiff, Output, Shown, as_text
-from agent_cli.kernel.wire import is_list
 from agent_cli.tui.blocks.diff import diff_lines, parse
 from agent_cli.tui.blocks.item import INDENT, Item, head_and_tail
 from agent_cli.tui.ink import Ink
@@ -241,7 +240,7 @@ def subject_of(arguments: dict[str, Any] | None) -> str:
         return ""
     named = next((arguments[name] for name in _MAIN if arguments.get(name)), None)
     found = named or next((value for value in arguments.values() if isinstance(value, str)), "")
-    return ", ".join(map(str, found)) if is_list(found) else str(found)
+    return found if isinstance(found, str) else str(found).strip("[]")
 
 
 def seconds(duration: float) -> str:

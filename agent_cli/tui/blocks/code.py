@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.strip import Strip
 
 from agent_cli.tui.blocks.item import EMPTY, INDENT, Item
 from agent_cli.tui.ink import Ink
@@ -37,7 +36,7 @@ class Code(Item):
         self._rows_width = 0
         self._ends: list[int] = []
         self._coloured: dict[int, list[Line]] = {}
-        self._made: dict[int, Strip] = {}
+        self._made: dict[int, Line] = {}
 
     def put(self, lines: Sequence[str], *, keep: int) -> None:
         """Replaces all lines from number `keep` on."""
@@ -45,7 +44,7 @@ class Code(Item):
         self._raw.extend(lines)
         self.lines.extend(clean(line) for line in lines)
         kept = self._rows[-1] if self._rows else 0
-        self._made = {row: strip for row, strip in self._made.items() if row < kept}
+        self._made = {row: line for row, line in self._made.items() if row < kept}
         self._width = 0
 
     def close(self) -> None:
@@ -62,7 +61,7 @@ class Code(Item):
         self._width, self._ink = width, ink
         return self._height
 
-    def line(self, index: int) -> Strip:
+    def line(self, index: int) -> Line:
         index -= self.gap
         if self._ink is None or index < 0 or not self._rows or index >= self._rows[-1]:
             return EMPTY
@@ -81,14 +80,14 @@ class Code(Item):
     def codes(self) -> Sequence[str]:
         return (self.source(),)
 
-    def _make(self, index: int, ink: Ink) -> Strip:
+    def _make(self, index: int, ink: Ink) -> Line:
         number = bisect_right(self._rows, index)
         row = index - (self._rows[number - 1] if number else 0)
         inner = _inner(self._width)
         pieces = wrap(self._line(number, ink), inner, words=False)
         style = ink.fence
         filled = padded(pieces[min(row, len(pieces) - 1)], inner + len(MARGIN), style)
-        return Strip([Segment(INDENT), Segment(MARGIN, style), *filled])
+        return [Segment(INDENT), Segment(MARGIN, style), *filled]
 
     def _measure(self, width: int) -> int:
         if self._rows_width != width:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from textual.strip import Strip
-
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.wrap import Line
 
@@ -16,7 +14,7 @@ INDENT = "  "
 PROSE = 104
 """Prose is not set wider than this many cells: longer lines are hard to read."""
 
-EMPTY = Strip([], 0)
+EMPTY: Line = []
 
 
 class Group(Protocol):
@@ -41,7 +39,7 @@ class Item:
     Subclasses implement `body`, and call `changed` when it would come out differently.
     """
 
-    __slots__ = ("_height", "_ink", "_strips", "_width", "gap", "group")
+    __slots__ = ("_height", "_ink", "_lines", "_width", "gap", "group")
 
     def __init__(self, *, gap: int = 1) -> None:
         self.gap = gap
@@ -50,7 +48,7 @@ class Item:
         self._width = 0
         self._height = 0
         self._ink: Ink | None = None
-        self._strips: list[Strip] | None = None
+        self._lines: list[Line] | None = None
 
     def body(self, width: int, ink: Ink) -> list[Line]:
         """The lines, without the gap, at most `width` cells each."""
@@ -62,29 +60,29 @@ class Item:
 
     def layout(self, width: int, ink: Ink) -> int:
         """The exact height; makes the lines."""
-        if self._strips is None or self._width != width or self._ink is not ink:
-            self._strips = [Strip(line) for line in self.body(width, ink)]
+        if self._lines is None or self._width != width or self._ink is not ink:
+            self._lines = self.body(width, ink)
             self._width, self._ink = width, ink
-            self._height = (self.gap + len(self._strips)) if self._strips else 0
+            self._height = (self.gap + len(self._lines)) if self._lines else 0
         return self._height
 
     def known(self, width: int) -> int | None:
         """The exact height at that width if it was laid out before."""
         return self._height if self._width == width else None
 
-    def line(self, index: int) -> Strip:
-        """A line of what was laid out last."""
-        strips = self._strips or []
+    def line(self, index: int) -> Line:
+        """A line of what was laid out last; the same object until something changes."""
+        lines = self._lines or []
         index -= self.gap
-        return strips[index] if 0 <= index < len(strips) else EMPTY
+        return lines[index] if 0 <= index < len(lines) else EMPTY
 
     def changed(self) -> None:
-        self._strips = None
+        self._lines = None
         self._width = 0
 
     def forget(self) -> None:
         """Gives the lines back; the height stays known."""
-        self._strips = None
+        self._lines = None
 
     def source(self) -> str:
         return ""

@@ -13,7 +13,7 @@ from rich.style import Style
 from agent_cli.tui.blocks.code import coloured
 from agent_cli.tui.blocks.item import INDENT, PROSE, Item, rows_of
 from agent_cli.tui.blocks.table import table
-from agent_cli.tui.ink import Ink
+from agent_cli.tui.ink import DARK, Ink, ink_of
 from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, padded, wrap
 
@@ -78,6 +78,12 @@ def markdown(text: str, width: int, ink: Ink) -> list[Line]:
     while at < len(tokens):
         at = writer.block(tokens, at)
     return writer.lines
+
+
+def warm() -> None:
+    """Imports what the first piece of Markdown and the first fence need. May run in a thread."""
+    _parser().parse("*x*")
+    coloured(["x = 1"], "python", ink_of(DARK))
 
 
 @cache
