@@ -233,7 +233,7 @@ def _messages(groups: list[Group], mark: Json, status: str | None) -> list[msgsp
         if not tail or tail[-1][0] != "user":
             tail.append(("user", []))
         tail[-1][1].append({"type": "text", "text": status})
-    sent = [group.json() for group in groups[:first]]
+    sent = [group.raw or group.json() for group in groups[:first]]
     sent += [msgspec.Raw(json_bytes({"role": role, "content": blocks})) for role, blocks in tail]
     return sent
 

@@ -249,7 +249,10 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 def quoted(body: bytes) -> str:
     """The beginning of a body in one line, for a message."""
-    return shortened(" ".join(body[:2000].decode("utf-8", "replace").split()))
+    text = body[:2000].decode("utf-8", "replace")
+    if text.lstrip().startswith("<"):  # a page: its words, without its marks
+        text = re.sub(r"<style.*?</style>|<[^>]*>", " ", text, flags=re.DOTALL)
+    return shortened(" ".join(text.split()))
 
 
 def shortened(text: str) -> str:

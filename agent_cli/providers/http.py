@@ -132,14 +132,14 @@ class Http:
         """What an exception of the HTTP library means."""
         import httpx2
 
-        where, why = f"{self.service.label} at {self.service.url}", str(problem) or type(problem).__name__
+        where, why = f"{self.service.label} at {self.service.url}", _cause(problem)
         match problem:
             case httpx2.InvalidURL() | httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError():
                 return ConfigError(f"No request can be sent to {where} ({why}). {self._hint()}")
             case httpx2.RemoteProtocolError():
                 return StreamCut(f"{where} ended the connection before its answer was complete ({why}).")
             case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.ProxyError():
-                return ConnectionFailed(f"Cannot reach {where} ({_cause(problem)}). {self._hint()}")
+                return ConnectionFailed(f"Cannot reach {where} ({why}). {self._hint()}")
             case httpx2.DecodingError():
                 return GarbledResponse(f"{where} sent a body that cannot be decompressed ({why}).")
             case _:

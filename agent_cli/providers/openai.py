@@ -264,7 +264,7 @@ def _messages(turns: list[Turn], status: str | None, *, marked: bool) -> list[ms
         content[-1] = {**content[-1], "cache_control": {"type": "ephemeral"}}
     if status:
         more.append({"type": "text", "text": status})
-    sent = [turn.json() for turn in turns[:-1]]
+    sent = [turn.raw or turn.json() for turn in turns[:-1]]
     if more and last.role == "assistant":
         return [*sent, last.with_content(content), Turn("user", more).json()]
     return [*sent, last.with_content(content + more)]
