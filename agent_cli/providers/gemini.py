@@ -293,13 +293,12 @@ def _medium(block: Image | Document, card: ModelCard) -> Json:
 
 def _contents(contents: list[Content], status: str | None) -> list[msgspec.Raw]:
     """All of the history as it was; the status is the last text of the last message of the user."""
-    if not status or not status.strip():
-        return [content.json() for content in contents]
-    told: Json = {"text": status}
-    if not contents or contents[-1].role == "model":
-        return [*(content.json() for content in contents), Content("user", [told]).json()]
-    last = contents[-1]
-    return [*(content.json() for content in contents[:-1]), last.with_parts([*last.parts, told])]
+    told: list[Json] = [{"text": status}] if status and status.strip() else []
+    if not told or not contents or contents[-1].role == "model":
+        sent = [content.raw or content.json() for content in contents]
+        return [*sent, Content("user", told).json()] if told else sent
+    sent = [content.raw or content.json() for content in contents[:-1]]
+    return [*sent, contents[-1].with_parts([*contents[-1].parts, *told])]
 
 
 def _signatures(prompt: Prompt, name: str) -> set[str]:

@@ -67,8 +67,14 @@ class Responses:
         await self._http.close()
 
     def _send(self, prompt: Prompt) -> AsyncGenerator[Piece | Finished, None]:
-        reader = Reader(self._card, self.name, self._unreadable)
-        body = encode(prompt, reader, memo=self._memos.of(prompt.session), summaries=self._summaries)
+        body = encode(
+            prompt,
+            self._card,
+            name=self.name,
+            memo=self._memos.of(prompt.session),
+            unreadable=self._unreadable,
+            summaries=self._summaries,
+        )
         return exchange(self._http, json_bytes(body), prompt.model, ResponsesDecoder(self.name, self._card))
 
     def _relent(self, refusal: RequestRefused, prompt: Prompt) -> bool:
@@ -102,16 +108,23 @@ class Reader(NamedTuple):
     """Who is going to read: its card, its provider's name, and the encrypted contents that it cannot read."""
 
     card: ModelCard
-    name: str = "openai"
-    unreadable: Collection[str] = ()
+    name: str
+    unreadable: Collection[str]
 
 
-def encode(prompt: Prompt, reader: Reader, *, memo: Memo[Item] | None = None, summaries: bool = True) -> Json:
+def encode(
+    prompt: Prompt,
+    card: ModelCard,
+    *,
+    name: str = "openai",
+    memo: Memo[Item] | None = None,
+    unreadable: Collection[str] = (),
+    summaries: bool = True,
+) -> Json:
     """The request's body; its input is JSON already. Raises ConfigError."""
-    card = reader.card
     options.check(prompt, card)
     memo = Memo() if memo is None else memo
-    _bring_up_to_date(memo, prompt.messages, reader)
+    _bring_up_to_date(memo, prompt.messages, Reader(card, name, unreadable))
     body: Json = {"model": prompt.model, "stream": True, "store": False}
     if system := "\n\n".join(text for text in prompt.system if text.strip()):
         body["instructions"] = system
@@ -311,7 +324,7 @@ def _input(items: list[Item], status: str | None) -> list[msgspec.Raw]:
     behind results: that would end the turn whose reasoning the model still reads.
     """
     if not status or not status.strip():
-        return [item.json() for item in items]
+        return [item.raw or item.json() for item in items]
     told: Json = {"type": "input_text", "text": status}
     last = items[-1].data if items else {}
     if last.get("role") == "user":
@@ -322,7 +335,7 @@ def _input(items: list[Item], status: str | None) -> list[msgspec.Raw]:
         ended = {**last, "output": _output([*content, told])}
     else:
         return [*(item.json() for item in items), Item(_spoken([told])).json()]
-    return [*(item.json() for item in items[:-1]), Item(ended).json()]
+    return [*(item.raw or item.json() for item in items[:-1]), Item(ended).json()]
 
 
 def _encrypted(prompt: Prompt, name: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""A small strict server on loopback that speaks Anthropic's Messages and Chat Completions from a list of replies.
+"""A small strict server on loopback that speaks the APIs of all families from a list of replies.
 
 It refuses, with 400, what the services refuse: calls without results, empty text, misplaced cache marks,
 unknown fields. `FakeService.requests` holds what came; a reply says how it is streamed and how it breaks.
@@ -10,9 +10,11 @@ import asyncio
 import contextlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
+
+from tests.fakes import gemini_wire, responses_wire
 
 Json = dict[str, Any]
 
@@ -126,8 +128,8 @@ class FakeService:
     ) -> bool:
         """False where the connection is over."""
         self.requests.append(request)
-        messages = request.path.endswith("/v1/messages")
-        if broken := list(messages_rules(request) if messages else chat_rules(request)):
+        rules, events_of = wire_of(request.path)
+        if broken := list(rules(request)):
             self.violations += broken
             await _send(writer, Raw(400, {"error": {"type": "invalid_request_error", "message": broken[0]}}))
             return True
@@ -136,8 +138,7 @@ class FakeService:
             await asyncio.sleep(reply.delay)
             await _send(writer, reply)
             return True
-        events = list(messages_events(reply, request) if messages else chat_events(reply, request))
-        return await self._stream(reply, events, reader, writer)
+        return await self._stream(reply, list(events_of(reply, request)), reader, writer)
 
     async def _stream(
         self, reply: Say, events: list[str], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -167,6 +168,19 @@ class FakeService:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
+
+
+def wire_of(
+    path: str,
+) -> tuple[Callable[[Received], Iterator[str]], Callable[[Say, Received], Iterator[str]]]:
+    """What an API refuses, and how it answers."""
+    if path.endswith("/v1/messages"):
+        return messages_rules, messages_events
+    if path.endswith("/responses"):
+        return responses_wire.rules, responses_wire.events
+    if "GenerateContent" in path:
+        return gemini_wire.rules, gemini_wire.events
+    return chat_rules, chat_events
 
 
 async def _read(reader: asyncio.StreamReader, connection: int) -> Received | None:
