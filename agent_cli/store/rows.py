@@ -22,7 +22,8 @@ def body_of(event: Recorded) -> str:
     try:
         return to_json(event)
     except UnicodeEncodeError:
-        return json.dumps(_mended(encode(event)), ensure_ascii=False)
+        # json escapes what msgspec refuses to encode, and gives tuples back as lists.
+        return json.dumps(_mended(json.loads(json.dumps(encode(event)))), ensure_ascii=False)
     except (RecursionError, TypeError, ValueError) as problem:
         raise StoreError(
             f"The event '{kind_of(event)}' cannot be written as JSON: {problem}. It was not recorded, "
@@ -52,8 +53,8 @@ def mended(text: str) -> str:
 def _mended(value: Any) -> Any:
     if isinstance(value, str):
         return mended(value)
-    if is_list(value):
-        return [_mended(item) for item in value]
     if is_object(value):
         return {mended(key): _mended(item) for key, item in value.items()}
+    if is_list(value):
+        return [_mended(item) for item in value]
     return value

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from agent_cli.kernel.errors import StoreError
-from agent_cli.kernel.events import Entry, OperatorNote, Recorded, ToolCallProposed
-from agent_cli.kernel.messages import ToolCall
+from agent_cli.kernel.events import Entry, OperatorMessage, OperatorNote, Recorded, ToolCallProposed
+from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.values import kind_of
 from agent_cli.kernel.wire import event_from_json
 from agent_cli.store.rebuild import rebuild
@@ -48,6 +48,11 @@ def test_halves_of_surrogate_pairs_are_replaced() -> None:
     event = ToolCallProposed(ToolCall("c", "bash", {"a\udcff": ["\ud83d\ude00", "\ud800", 1]}, raw="\udcff"))
     back = event_from_json(body_of(event))
     assert back == ToolCallProposed(ToolCall("c", "bash", {"a\ufffd": ["😀", "\ufffd", 1]}, raw="\ufffd"))
+
+
+def test_surrogates_inside_of_blocks_and_beyond_the_root() -> None:
+    event = OperatorMessage((Text("a\udcff"), Text("plain")))
+    assert event_from_json(body_of(event)) == OperatorMessage((Text("a\ufffd"), Text("plain")))
 
 
 def test_what_json_cannot_hold_is_refused() -> None:

@@ -1,0 +1,213 @@
+"""Settings from their sources, the strongest first: flags, environment, --config, project, user, defaults.
+
+Lists of rules, tools and paths are joined; everything else is replaced key by key.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent_cli.config import fields, files, places, problems
+from agent_cli.config.settings import VERSION, Settings, allowed_path
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.wire import is_list, is_object
+
+PREFIX = "AGENT_CLI_"
+NOT_SETTINGS = {"AGENT_CLI_HOME"}
+JOINED = {"permissions.allow", "permissions.deny", "tools.disable", "path_scope.allow_paths"}
+PATHS = {"session.db", "agent.system_prompt_file"}
+FLAGS = "command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`origins` names for every dotted key where its value came from: a file, a variable, "command line" or
+    "default"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
+    `notices` are lines for the operator. `files` were read, the weakest first. `project` is the `.agents/`.
+    """
+
+    settings: Settings
+    origins: dict[str, str]
+    secrets: frozenset[str]
+    notices: tuple[str, ...]
+    files: tuple[Path, ...]
+    user: Path
+    project: Path | None
+
+
+@dataclass(slots=True)
+class Layer:
+    """`tree` is what stands in `written` with placeholders filled in; paths in it begin at `base`."""
+
+    origin: str
+    base: Path
+    written: dict[str, Any]
+    tree: dict[str, Any]
+
+
+def load(
+    cwd: Path, environ: Mapping[str, str], flags: Mapping[str, Any], config_file: Path | None = None
+) -> Loaded:
+    """`flags` maps dotted keys to values; None stands for a flag that was not given.
+
+    Raises ConfigError that lists all that is wrong.
+    """
+    user, project = places.user_dir(environ), places.project_dir(cwd, environ)
+    wrong: list[str] = []
+    notices: list[str] = []
+    layers = _files(_found(user, project, config_file, cwd), environ)
+    read = tuple(Path(layer.origin) for layer in layers)
+    layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
+    for layer in layers:
+        _check(layer, wrong, notices)
+    if wrong:
+        heading = ["The configuration is wrong in several places:"] if len(wrong) > 1 else []
+        raise ConfigError("\n".join([*heading, *wrong]))
+    tree, origins = _merged(layers, environ)
+    return Loaded(
+        settings=Settings(**tree),
+        origins={key.name: "default" for key in fields.all_keys() if not key.named} | origins,
+        secrets=frozenset(key for layer in layers for key in _secrets(layer)),
+        notices=tuple(notices),
+        files=read,
+        user=user,
+        project=project,
+    )
+
+
+# ── layers, the weakest first ────────────────────────────────────────────────────────────────────────────
+
+
+def _found(
+    user: Path, project: Path | None, config_file: Path | None, cwd: Path
+) -> Iterator[tuple[Path, Path]]:
+    """Config files and what paths in them are relative to."""
+    for scope in (user, project):
+        file = files.in_directory(scope) if scope else None
+        if scope and file:
+            yield file, scope.parent if scope.name == places.AGENTS else scope
+    if config_file:
+        file = cwd / config_file
+        yield file, file.parent
+
+
+def _files(found: Iterator[tuple[Path, Path]], environ: Mapping[str, str]) -> list[Layer]:
+    layers: list[Layer] = []
+    missing: dict[str, str] = {}
+    for file, base in found:
+        written = files.read(file)
+        layers.append(Layer(str(file), base, written, files.fill(written, environ, missing, str(file))))
+    if missing:
+        names = ", ".join(f"{name} ({where})" for name, where in missing.items())
+        raise ConfigError(
+            f"Environment variables that the configuration asks for are not set: {names}. "
+            "Set them, or take the ${env:…} out."
+        )
+    return layers
+
+
+def _environment(environ: Mapping[str, str], cwd: Path, wrong: list[str]) -> Iterator[Layer]:
+    """One layer a variable: AGENT_CLI_MODEL__NAME is model.name. Empty ones count as not set."""
+    for name, text in sorted(environ.items()):
+        if not name.startswith(PREFIX) or name in NOT_SETTINGS or not text:
+            continue
+        path = tuple(name.removeprefix(PREFIX).lower().split("__"))
+        field = fields.field_at(path)
+        if field is not None:
+            tree = _put({}, path, fields.from_text(field, text))
+            yield Layer(name, cwd, tree, tree)
+        elif len(path) > 1 or fields.nearest(path):
+            wrong.append(problems.unknown(path, name))
+
+
+def _flags(flags: Mapping[str, Any], cwd: Path, wrong: list[str]) -> Iterator[Layer]:
+    tree: dict[str, Any] = {}
+    for dotted, given in flags.items():
+        path = fields.path_of(dotted)
+        field = fields.field_at(path)
+        if given is None:
+            continue
+        if field is None:
+            wrong.append(problems.unknown(path, FLAGS))
+            continue
+        text = os.fspath(given) if isinstance(given, Path) else given
+        _put(tree, path, fields.from_text(field, text) if isinstance(text, str) else text)
+    yield Layer(FLAGS, cwd, tree, tree)
+
+
+def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
+    """Every layer fits the schema by itself, so that each mistake has a place."""
+    newer = isinstance(version := layer.tree.get("version"), int) and version > VERSION
+    for name in [name for name in layer.tree if name not in Settings.model_fields]:
+        del layer.tree[name], layer.written[name]
+        if newer:
+            notices.append(
+                f"{layer.origin} was written for a newer agent-cli; '{name}' is unknown to this one and ignored."
+            )
+        else:
+            wrong.append(problems.unknown((name,), layer.origin))
+    try:
+        Settings(**layer.tree)
+    except ValidationError as refused:
+        wrong.extend(problems.told(refused, layer.origin, layer.written))
+
+
+# ── merging ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _merged(layers: list[Layer], environ: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    tree: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        for path, found in _leaves(layer.tree):
+            dotted, value = ".".join(path), found
+            origin = layer.origin
+            if dotted in PATHS and isinstance(found, str):
+                value = places.expanded(found, layer.base, environ)
+            elif dotted in JOINED:
+                value = _joined(tree, path, found, layer.base, environ)
+                origin = f"{origins[dotted]}, {origin}" if dotted in origins else origin
+            _put(tree, path, value)
+            origins[dotted] = origin
+    return tree, origins
+
+
+def _joined(
+    tree: dict[str, Any], path: fields.Path, found: list[Any], base: Path, environ: Mapping[str, str]
+) -> list[Any]:
+    """Each item once. What a stronger layer says of a path replaces what a weaker one said."""
+    held: list[Any] = tree.get(path[0], {}).get(path[1], [])
+    if path[0] != "path_scope":
+        return list(dict.fromkeys([*held, *found]))
+    items = [allowed_path(item) for item in found]
+    placed = [{**item, "path": places.expanded(item["path"], base, environ)} for item in items]
+    return list({item["path"]: item for item in [*held, *placed]}.values())
+
+
+def _leaves(tree: dict[str, Any], above: fields.Path = ()) -> Iterator[tuple[fields.Path, Any]]:
+    for name, value in tree.items():
+        if is_object(value):
+            yield from _leaves(value, (*above, name))
+        else:
+            yield (*above, name), value
+
+
+def _put(tree: dict[str, Any], path: fields.Path, value: Any) -> dict[str, Any]:
+    held = tree
+    for part in path[:-1]:
+        held = held.setdefault(part, {})
+    held[path[-1]] = value
+    return tree
+
+
+def _secrets(layer: Layer) -> Iterator[str]:
+    for path, value in _leaves(layer.written):
+        texts = value if is_list(value) else [value]
+        if any(isinstance(text, str) and files.PLACEHOLDER.search(text) for text in texts):
+            yield ".".join(path)

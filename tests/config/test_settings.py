@@ -1,0 +1,141 @@
+"""The schema: every key described and in range, and nothing beside it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from agent_cli.config.fields import all_keys, field_at, from_text, nearest, path_of
+from agent_cli.config.settings import AllowedPath, Settings, seconds
+
+KEYS = """\
+version
+model.name model.provider model.base_url model.effort model.max_output_tokens model.temperature model.context_window
+model.first_byte_timeout model.stall_timeout model.cache_ttl
+providers.NAME.base_url providers.NAME.api_key_env
+models.NAME.window models.NAME.max_output models.NAME.input models.NAME.output models.NAME.cache_read
+models.NAME.cache_write
+budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration budgets.on_exhaustion
+agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file
+tools.disable tools.concurrency tools.max_output_bytes
+permissions.mode permissions.allow permissions.deny
+path_scope.allow_paths safety.watchdog session.db ui.theme run_status
+"""
+
+
+def test_every_key_is_there_and_described() -> None:
+    assert [key.name for key in all_keys()] == KEYS.split()
+    assert [key.name for key in all_keys() if not key.description.endswith(".")] == []
+
+
+def test_defaults() -> None:
+    settings = Settings()
+    defaults = {key.name: key.default for key in all_keys() if not key.named}
+    for name, default in defaults.items():
+        found: object = settings
+        for part in name.split("."):
+            found = getattr(found, part)
+        assert found == default, name
+    assert defaults["tools.max_output_bytes"] == 32_000
+    assert defaults["model.first_byte_timeout"] == 120.0
+
+
+def test_nothing_can_be_changed() -> None:
+    settings = Settings()
+    for section, name in ((settings, "run_status"), (settings.model, "name"), (settings.tools, "disable")):
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(section, name, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("90", 90),
+        ("0.5", 0.5),
+        ("4h", 14_400),
+        ("30 m", 1800),
+        ("1h30m", 5400),
+        ("1d 2s", 86_402),
+        ("500ms", 0.5),
+    ],
+)
+def test_durations(text: str, expected: float) -> None:
+    assert seconds(text) == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "h", "4x", "-5", "2m30", "1 2", "inf", -1, True, None, [1], math.inf, math.nan],
+    ids=repr,
+)
+def test_what_is_no_duration(wrong: object) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        seconds(wrong)
+
+
+@given(st.floats(min_value=0.001, max_value=1e9))
+def test_a_number_of_seconds_is_itself(value: float) -> None:
+    assert seconds(value) == value
+
+
+def test_paths_as_the_command_line_takes_them() -> None:
+    given = ["/a", "/b:rw", "/c:x", "d:w", {"path": "/e"}]
+    found = Settings(path_scope={"allow_paths": given}).path_scope.allow_paths
+    assert found == (
+        AllowedPath(path="/a", access="r"),
+        AllowedPath(path="/b", access="rw"),
+        AllowedPath(path="/c:x", access="r"),
+        AllowedPath(path="d", access="w"),
+        AllowedPath(path="/e", access="r"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "meant"),
+    [
+        ("model.name", "5", "5"),
+        ("model.effort", "low", "low"),
+        ("budgets.max_steps", "5", 5),
+        ("budgets.max_steps", "five", "five"),
+        ("budgets.max_duration", "4h", "4h"),
+        ("budgets.max_duration", "90", 90.0),
+        ("agent.max_turn_cost_usd", "0.5", 0.5),
+        ("permissions.allow", "bash:git *, read_file", ["bash:git *", "read_file"]),
+        ("permissions.allow", '["bash:a, b"]', ["bash:a, b"]),
+        ("permissions.allow", "[broken", "[broken"),
+        ("path_scope.allow_paths", "/a:r,/b", ["/a:r", "/b"]),
+        ("models.gpt-4.1.input", "3", 3.0),
+    ],
+)
+def test_what_a_text_means(key: str, text: str, meant: object) -> None:
+    field = field_at(path_of(key))
+    assert field is not None
+    assert from_text(field, text) == meant
+
+
+@pytest.mark.parametrize(
+    "key", ["model", "providers", "providers.x", "model.nam", "model.name.x", "x", "", "models.a.b"]
+)
+def test_what_is_no_setting(key: str) -> None:
+    assert field_at(path_of(key)) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("model.nmae", "model.name"),
+        ("modle", "model"),
+        ("max_steps", "budgets.max_steps"),
+        ("model.max_stps", "budgets.max_steps"),
+        ("providers.x.base-url", "providers.x.base_url"),
+        ("providers.x.url", "providers.x.base_url"),
+        ("qqq", ""),
+        ("providers.x.e", ""),
+    ],
+)
+def test_the_key_that_was_meant(key: str, near: str) -> None:
+    assert nearest(path_of(key)) == near
