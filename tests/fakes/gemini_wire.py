@@ -84,9 +84,9 @@ def _part(part: Json, role: str) -> Iterator[str]:
         yield "function_call.args is no Struct"
 
 
-def _held(content: Json | None, kind: str) -> list[tuple[str, str]]:
-    held = [part[kind] for part in (content or {"parts": []})["parts"] if kind in part]
-    return [(one["id"], one["name"]) for one in held]
+def _held(content: Json | None, kind: str) -> list[str]:
+    """The ids of the calls or of the responses of one turn."""
+    return [part[kind]["id"] for part in (content or {"parts": []})["parts"] if kind in part]
 
 
 def _pairs(contents: list[Json]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Both families behind one handle, so that each concern is tested once, with the family as parameter."""
+"""All families behind one handle, so that each concern is tested once, with the family as parameter."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ import pytest
 from agent_cli.kernel.events import Finished
 from agent_cli.kernel.messages import Message, Prompt, Text, ToolCall, ToolResult, ToolSpec
 from agent_cli.ports import OpenModel
-from agent_cli.providers.registry import Registry
+from agent_cli.providers.registry import Endpoint, Registry
 from tests.fakes.http_server import FakeService, Raw, Say
 
-MODELS = {"anthropic": "claude-opus-5", "openai": "gpt-4.1"}
+MODELS = {
+    "anthropic": "claude-opus-5",
+    "openai": "gpt-4.1",
+    "gemini": "gemini-3.7-flash",
+    "responses": "responses/gpt-5.2",
+}
+"""The last is an endpoint of that name: the fake service has no address of OpenAI's."""
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 READ = ToolSpec("read_file", "Reads a file.", SCHEMA)
 GREP = ToolSpec("grep", "Finds text.", SCHEMA)
 STATUS = "[status: 1 of 10 steps]"
 
 both = pytest.mark.parametrize("family", ["anthropic", "openai"])
+every = pytest.mark.parametrize("family", list(MODELS))
 
 
 def said(text: str) -> Message:
@@ -55,13 +62,21 @@ async def serving(
             "OPENAI_API_KEY": "key-o",
             "ANTHROPIC_BASE_URL": service.url,
             "OPENAI_BASE_URL": f"{service.url}/v1",
+            "GEMINI_API_KEY": "key-g",
+            "GOOGLE_GEMINI_BASE_URL": service.url,
         }
-        registry = Registry(environ, **options)
+        sealed = Endpoint(f"{service.url}/v1", "OPENAI_API_KEY", "responses")
+        registry = Registry(environ, endpoints={"responses": sealed}, **options)
         try:
             yield service, registry.open(name or MODELS[family])
         finally:
             await registry.close()
         assert service.violations == []
+
+
+def conversation(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """What was said so far, under the name that the API has for it."""
+    return next(body[name] for name in ("messages", "contents", "input") if name in body)
 
 
 async def pieces_of(model: OpenModel, prompt: Prompt) -> list[Any]:

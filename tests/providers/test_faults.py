@@ -18,7 +18,7 @@ from agent_cli.providers.faults import Service, from_response, in_stream, retry_
 from agent_cli.providers.memo import json_bytes
 from agent_cli.providers.overflow import overflow_in
 from tests.fakes.http_server import Raw, Say
-from tests.providers.families import answer_of, both, serving
+from tests.providers.families import answer_of, every, serving
 
 SERVICE = Service("Anthropic", "https://api.example/v1/messages", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 
@@ -212,15 +212,15 @@ def test_each_status_has_its_place_in_the_tree(status: int, body: object, kind: 
         ({"object": "error", "message": "boom"}, Overloaded),
     ],
 )
-@both
+@every
 async def test_errors_inside_a_stream(family: str, event: dict[str, object], kind: type[ProviderError]):
-    async with serving(family, Say("Hello there.", fail=(4, event))) as (_, model):
+    async with serving(family, Say("Hello there.", size=2, fail=(4, event))) as (_, model):
         with pytest.raises(kind):
             await answer_of(model)
     assert type(in_stream(SERVICE, "m", event)) is kind
 
 
-@both
+@every
 async def test_the_wire_hands_on_status_words_and_wait(family: str):
     body = {"error": {"type": "rate_limit_error", "message": "50 requests per minute"}}
     headers = {"content-type": "application/json", "retry-after": "7"}

@@ -6,7 +6,7 @@ import pytest
 
 from agent_cli.kernel.messages import Document, Image, Message, Text, ToolResult
 from tests.fakes.http_server import Say
-from tests.providers.families import STATUS, answer_of, answered, both, call, said, serving
+from tests.providers.families import STATUS, answer_of, answered, call, conversation, every, said, serving
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(60)).decode()
 PDF = base64.b64encode(b"%PDF-1.7 " + bytes(30)).decode()
@@ -17,12 +17,18 @@ def shown_by_a_tool(*content: object) -> tuple[Message, ...]:
     return (said("Look."), answered(call("c1"), call("c2")), Message("user", results))
 
 
-@both
+@every
 async def test_an_image_of_the_operator(family: str):
     async with serving(family, Say("Hi.")) as (service, model):
         await answer_of(model, Message("user", (Text("Look."), Image("image/png", PNG))))
-    content = service.requests[0].body["messages"][-1]["content"]
-    if family == "anthropic":
+    last = conversation(service.requests[0].body)[-1]
+    content = last.get("content") or last["parts"]
+    if family == "gemini":
+        assert content[1] == {"inlineData": {"mimeType": "image/png", "data": PNG}}
+    elif family == "responses":
+        url = f"data:image/png;base64,{PNG}"
+        assert content[1] == {"type": "input_image", "detail": "auto", "image_url": url}
+    elif family == "anthropic":
         source = {"type": "base64", "media_type": "image/png", "data": PNG}
         assert content[1]["source"] == source
     else:
@@ -30,11 +36,21 @@ async def test_an_image_of_the_operator(family: str):
     assert content[-1]["text"] == STATUS
 
 
-@both
+@every
 async def test_an_image_in_a_result_goes_where_the_api_takes_it(family: str):
     async with serving(family, Say("Hi.")) as (service, model):
         await answer_of(model, *shown_by_a_tool(Text("a.png"), Image("image/png", PNG)))
-    messages = service.requests[0].body["messages"]
+    messages = conversation(service.requests[0].body)
+    if family == "responses":
+        kinds = [part["type"] for part in messages[-2]["output"]]
+        assert kinds == ["input_text", "input_image"]
+        assert messages[-1]["output"] == f"found\n\n{STATUS}"
+        return
+    if family == "gemini":
+        response = messages[-1]["parts"][0]["functionResponse"]
+        assert response["response"] == {"output": "a.png"}
+        assert response["parts"] == [{"inlineData": {"mimeType": "image/png", "data": PNG}}]
+        return
     if family == "anthropic":
         kinds = [block["type"] for block in messages[-1]["content"][0]["content"]]
         assert kinds == ["text", "image"]
@@ -45,16 +61,17 @@ async def test_an_image_in_a_result_goes_where_the_api_takes_it(family: str):
     assert "read_file" in messages[-1]["content"][0]["text"]
 
 
-@both
+@every
 async def test_a_file_in_a_result(family: str):
     async with serving(family, Say("Hi.")) as (service, model):
         await answer_of(model, *shown_by_a_tool(Document("application/pdf", PDF, "a.pdf")))
     sent = service.requests[0].raw.decode()
     assert PDF in sent
-    assert ('"type":"document"' in sent) is (family == "anthropic")
+    mark = {"anthropic": '"type":"document"', "gemini": '"application/pdf"', "responses": '"type":"input_file"'}
+    assert mark.get(family, '"type":"file"') in sent
 
 
-@both
+@every
 @pytest.mark.parametrize(
     ("image", "words"),
     [
@@ -73,7 +90,7 @@ async def test_what_would_be_refused_for_ever_is_told_in_words(
     assert len(service.requests[0].raw) < 10_000
 
 
-@both
+@every
 async def test_a_media_type_that_lies_is_corrected(family: str):
     async with serving(family, Say("Hi.")) as (service, model):
         await answer_of(model, *shown_by_a_tool(Image("image/jpeg", PNG)))
@@ -89,3 +106,18 @@ async def test_a_model_without_eyes_is_told():
     assert "qwen3:8b takes no images" in sent
     assert "takes no files" in sent
     assert PNG not in sent
+
+
+async def test_older_models_of_gemini_see_a_tools_image_beside_its_result():
+    async with serving("gemini", Say("Hi."), name="gemini-2.5-pro") as (service, model):
+        await answer_of(model, *shown_by_a_tool(Image("image/png", PNG)))
+    parts = service.requests[0].body["contents"][-1]["parts"]
+    assert [next(iter(part)) for part in parts] == ["functionResponse"] * 2 + ["text", "inlineData", "text"]
+    assert parts[2] == {"text": "[shown by read_file]"}
+
+
+async def test_gemini_takes_no_gif():
+    gif = base64.b64encode(b"GIF89a" + bytes(60)).decode()
+    async with serving("gemini", Say("Hi.")) as (service, model):
+        await answer_of(model, Message("user", (Image("image/gif", gif),)))
+    assert service.requests[0].body["contents"][0]["parts"][0]["text"].startswith("[image not shown")

@@ -11,14 +11,19 @@ from hypothesis import strategies as st
 
 from agent_cli.kernel.messages import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard
-from agent_cli.providers import anthropic, openai
+from agent_cli.providers import anthropic, gemini, openai, responses
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.registry import Endpoint, Registry
 from tests.fakes.http_server import FakeService, Say
-from tests.providers.families import READ, STATUS, answer_of, answered, both, call, result, said
+from tests.providers.families import READ, STATUS, answer_of, answered, call, conversation, every, result, said
 
 CARD = ModelCard(id="claude-opus-5", provider="anthropic", thinking="adaptive", sampling=False, images=True)
-ENCODERS = {"anthropic": anthropic.encode, "openai": openai.encode}
+ROOMS: dict[str, Any] = {
+    "anthropic": anthropic,
+    "openai": openai,
+    "gemini": gemini,
+    "responses": responses,
+}
 
 
 def prompt(messages: tuple[Message, ...], **fields: Any) -> Prompt:
@@ -36,10 +41,10 @@ def loop(steps: int, calls: int = 1) -> tuple[Message, ...]:
 
 
 def sent(family: str, messages: tuple[Message, ...], memo: Any = None, **fields: Any) -> bytes:
-    return json_bytes(ENCODERS[family](prompt(messages, **fields), CARD, memo=memo))
+    return json_bytes(ROOMS[family].encode(prompt(messages, **fields), CARD, memo=memo))
 
 
-@both
+@every
 def test_the_prefix_stays_the_same_bytes_up_to_what_is_new(family: str):
     before, after = sent(family, loop(3), status=None), sent(family, loop(4), status="[status: later]")
     if family == "anthropic":
@@ -48,12 +53,18 @@ def test_the_prefix_stays_the_same_bytes_up_to_what_is_new(family: str):
     assert after.startswith(before[: before.rindex(b"result of c2_0") + len("result of c2_0")])
 
 
-@both
+@every
 def test_the_status_is_the_last_text_and_nowhere_else(family: str):
     body = json.loads(sent(family, loop(2)))
-    last = body["messages"][-1]
+    last = conversation(body)[-1]
     assert json.dumps(body).count(STATUS) == 1
-    if family == "anthropic":
+    if family == "gemini":
+        assert last["parts"][-1] == {"text": STATUS}
+        assert "functionResponse" in last["parts"][-2]
+    elif family == "responses":
+        assert last["type"] == "function_call_output"
+        assert last["output"] == f"result of c1_0\n\n{STATUS}"
+    elif family == "anthropic":
         assert last["content"][-1] == {"type": "text", "text": STATUS}
         assert last["content"][-2]["type"] == "tool_result"
     else:
@@ -61,13 +72,14 @@ def test_the_status_is_the_last_text_and_nowhere_else(family: str):
         assert last["content"] == f"result of c1_0\n\n{STATUS}"
 
 
-@both
+@every
 def test_without_messages_or_after_an_answer_the_status_has_a_message_of_its_own(family: str):
     for messages in ((), (said("Go."), answered(Text("So.")))):
         body = json.loads(sent(family, messages))
-        assert body["messages"][-1]["role"] == "user"
-        assert STATUS in str(body["messages"][-1]["content"])
-        assert len(body["messages"]) == len(messages) + (1 if family == "anthropic" else 2)
+        told = conversation(body)
+        assert told[-1]["role"] == "user"
+        assert STATUS in str(told[-1])
+        assert len(told) == len(messages) + (2 if family == "openai" else 1)
 
 
 def marked(body: dict[str, Any]) -> list[tuple[str, int, int]]:
@@ -111,7 +123,7 @@ def test_the_first_request_marks_what_there_is():
     assert marked(json.loads(sent("anthropic", loop(0))))[2:] == [("messages", 0, 0)]
 
 
-@both
+@every
 def test_a_memo_changes_nothing_but_the_work(family: str):
     memo: Memo[Any] = Memo()
     messages = loop(6)
@@ -135,7 +147,7 @@ PIECES = [
 ]
 
 
-@both
+@every
 @given(data=st.data())
 def test_whatever_is_cut_merged_or_dropped_the_memo_gives_the_same_bytes(family: str, data: st.DataObject):
     memo: Memo[Any] = Memo()
@@ -146,9 +158,9 @@ def test_whatever_is_cut_merged_or_dropped_the_memo_gives_the_same_bytes(family:
         assert sent(family, tuple(history), memo) == sent(family, tuple(history))
 
 
-@both
+@every
 def test_building_the_next_request_encodes_only_what_is_new(family: str, monkeypatch: pytest.MonkeyPatch):
-    room = {"anthropic": anthropic, "openai": openai}[family]
+    room = ROOMS[family]
     encoded: list[object] = []
 
     def counting(value: object) -> bytes:

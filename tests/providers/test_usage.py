@@ -22,6 +22,20 @@ CHAT = {
     "prompt_tokens_details": {"cached_tokens": 1000, "cache_write_tokens": 300},
     "completion_tokens_details": {"reasoning_tokens": 30},
 }
+GEMINI = {
+    "promptTokenCount": 1320,
+    "cachedContentTokenCount": 1000,
+    "candidatesTokenCount": 20,
+    "thoughtsTokenCount": 30,
+    "toolUsePromptTokenCount": 4,
+    "totalTokenCount": 1374,
+}
+RESPONSES = {
+    "input_tokens": 1320,
+    "input_tokens_details": {"cached_tokens": 1000, "cache_write_tokens": 300},
+    "output_tokens": 50,
+    "output_tokens_details": {"reasoning_tokens": 30},
+}
 
 
 @pytest.mark.parametrize(
@@ -37,6 +51,10 @@ CHAT = {
             {"total_tokens": 22, "completion_tokens_details": {"reasoning_tokens": 7}},
             Usage(10, output=12, reasoning=7),
         ),
+        ("gemini", GEMINI, Usage(324, 1000, 0, 50, 30)),
+        ("gemini", {"candidatesTokenCount": None, "thoughtsTokenCount": 7}, Usage(10, output=7, reasoning=7)),
+        ("responses", RESPONSES, Usage(20, 1000, 300, 50, 30)),
+        ("responses", {"input_tokens_details": None, "output_tokens_details": None}, Usage(10, output=5)),
     ],
 )
 async def test_usage_is_split(family: str, native: dict[str, object], usage: Usage):
@@ -56,6 +74,12 @@ async def test_figures_with_every_chunk_are_replaced_too():
     async with serving("openai", Say("Hi.", usage=CHAT)) as (_, model):
         pieces = await pieces_of(model, asking(model))
     assert [piece.usage for piece in pieces if isinstance(piece, UsageSoFar)] == [pieces[-1].usage]
+
+
+async def test_gemini_says_with_each_chunk_what_was_spent_so_far():
+    async with serving("gemini", Say("Hello there.", usage=GEMINI)) as (_, model):
+        pieces = await pieces_of(model, asking(model))
+    assert [piece.usage for piece in pieces if isinstance(piece, UsageSoFar)] == 3 * [Usage(324, 1000, 0, 50, 30)]
 
 
 async def test_a_server_that_counts_nothing_gives_zeros():
