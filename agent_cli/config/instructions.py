@@ -43,9 +43,9 @@ def read_instructions(user: Path, project: Path | None, root: Path) -> tuple[Ins
     """
     seen: set[str] = set()
     found: list[Instruction] = []
-    for directories in ((user,), (project, root) if project else (root,)):
+    for directories, ordered in (((user,), user), ((project, root) if project else (root,), project)):
         scope = tuple(Path(os.path.realpath(directory)) for directory in directories)
-        for file in [*_named(directories), *_ordered(directories[0] / "AGENTS.d")]:
+        for file in [*_named(directories), *(_ordered(ordered / "AGENTS.d") if ordered else [])]:
             real = os.path.realpath(file)
             if real not in seen:
                 seen.add(real)

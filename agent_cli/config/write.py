@@ -38,9 +38,9 @@ def add_rule(project: Path, rule: str) -> Path:
             changed = _with_rule(file, text, rule)
             if changed != text:
                 _replace(file, changed)
-    except OSError as problem:
+    except (OSError, UnicodeEncodeError) as problem:
         raise ConfigError(
-            f"The rule '{rule}' could not be written to {project}: {problem}. It holds for this session only."
+            f"The rule {rule!r} could not be written to {project}: {problem}. It holds for this session only."
         ) from problem
     return file
 
@@ -179,7 +179,7 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|\s+|,|\]|[^\s"\'#,
 
 def _toml_attempts(text: str, rule: str) -> Iterator[str]:
     """Every way that could be right. Which one is, reading it back tells."""
-    new = json.dumps(rule, ensure_ascii=False)
+    new = json.dumps(rule, ensure_ascii=False).replace("\x7f", "\\u007f")
     for found in ARRAY.finditer(text):
         yield _into_toml_array(text, found.end(), new)
     for found in TABLE.finditer(text):

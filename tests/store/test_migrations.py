@@ -75,7 +75,7 @@ def test_a_new_file_carries_our_mark_and_needs_no_copy(old: Path) -> None:
     assert list(old.parent.glob("*.v*")) == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(strategies.logs())
 def test_the_rebuilt_list_is_the_one_that_was_kept(
     tmp_path_factory: pytest.TempPathFactory, log: list[Entry]

@@ -31,7 +31,7 @@ def test_every_event_comes_back_from_its_body(kind: type[Recorded]) -> None:
     check()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(entries=strategies.entries())
 def test_any_entries_come_back_from_the_file(
     tmp_path_factory: pytest.TempPathFactory, entries: list[Entry]

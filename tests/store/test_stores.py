@@ -43,7 +43,7 @@ def test_what_was_appended_is_read_in_order(store: Store) -> None:
     assert list(store.entries("s-1", since=698)) == [entry(699)]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(strategies.logs())
 def test_a_log_comes_back_as_it_was(store: Store, log: list[Entry]) -> None:
     session = f"s-{len(store.sessions())}-{id(log)}"
