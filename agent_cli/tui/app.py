@@ -23,6 +23,7 @@ from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.setup import Setup
+from agent_cli.tui.untrusted import clean
 
 TWICE = 1.0
 """Seconds within which a second Ctrl+C quits."""
@@ -92,7 +93,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, self._recoloured)
         self._catch_signals()
-        self.call_after_refresh(self.run_worker, self._open(), exit_on_error=True)
+        self.call_after_refresh(lambda: self.run_worker(self._open()))
 
     def leave(self, exit_code: int = 0) -> None:
         """Closes the session and ends. A second call does not wait for the session."""
@@ -100,7 +101,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
             self.exit(self._left(exit_code), exit_code)
             return
         self._leaving = True
-        self.run_worker(self._leave(exit_code), exit_on_error=True)
+        self.run_worker(self._leave(exit_code))
 
     # ── the session ──
 
@@ -123,7 +124,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
             await self._offers.remove()
             self._offers = None
         self.conversation.composer.focus()
-        self.run_worker(self.conversation.follow(event.session), exit_on_error=True)
+        self.run_worker(self.conversation.follow(event.session))
 
     @on(Offers.Failed)
     def _failed(self, event: Offers.Failed) -> None:
@@ -251,5 +252,5 @@ def run(app: AgentApp) -> Leave:
     if name:
         lines.append(f"To go on with this session: {app.welcome.resume.format(session=name)}")
     if lines:
-        sys.stderr.write("\n".join(lines) + "\n")
+        sys.stderr.write(clean("\n".join(lines)) + "\n")
     return leave or Leave(name, 1 if app.crash else app.return_code or 1)

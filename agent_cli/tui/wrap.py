@@ -23,7 +23,7 @@ def wrap(line: Line, width: int, *, words: bool = True) -> list[Line]:
         return [line]
     cuts = _cuts(text, width, words=words)
     if not cuts:
-        return [line]
+        return [_trimmed(list(line))] if words else [line]
     return _slices(line, cuts, trim=words)
 
 
@@ -119,11 +119,13 @@ def _slices(line: Line, cuts: list[int], *, trim: bool) -> list[Line]:
             current, position, edge = [], edge, next(waiting)
         current.append(Segment(text, style))
         position += len(text)
-    lines.append(current)
+    lines.append(_trimmed(current) if trim else current)
     return lines
 
 
 def _trimmed(line: Line) -> Line:
-    if line and line[-1].text.endswith(" "):
-        line[-1] = Segment(line[-1].text.rstrip(" "), line[-1].style)
+    while line and line[-1].text[-1:] in {"", " "}:
+        last = line.pop()
+        if text := last.text.rstrip(" "):
+            line.append(Segment(text, last.style))
     return line

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Literal, TypeAlias
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
@@ -159,9 +160,9 @@ class Call(Item):
     def _title(self, width: int, ink: Ink) -> Line:
         meta = " · ".join(self._meta())
         style = self._style(ink)
-        name = cut(clean_line(self.name) or "call", 40)
+        name = cut(clean_line(self.name) or "call", max(min(width - len(meta) - 8, 40), 4))
         lead = [Segment(INDENT), Segment(_MARKS[self.progress] + " ", style), Segment(name, ink.strong)]
-        room = width - len(INDENT) - 2 - len(name) - 4 - (len(meta) + 2 if meta else 0)
+        room = width - len(INDENT) - 2 - cell_len(name) - 4 - (len(meta) + 2 if meta else 0)
         subject = cut(clean_line(self.subject), room) if room > 3 else ""
         tail = ink.dim if self.progress in ("done", "unchanged", "queued", "preparing") else style
         return [
@@ -271,5 +272,5 @@ def _wrapped(line: str, inner: int, style: Style) -> list[Line]:
 
 
 def _more(hidden: int, ink: Ink, *, unfolds: bool = True) -> Line:
-    hint = " (Space unfolds)" if unfolds else ""
+    hint = " (Ctrl+O unfolds)" if unfolds else ""
     return [Segment("│ ", ink.faint), Segment(f"… {hidden:,} more lines{hint}", ink.faint)]

@@ -30,7 +30,7 @@ class Operator(Item):
     def body(self, width: int, ink: Ink) -> list[Line]:
         lines = clean(self._text).split("\n")
         head, hidden, tail = head_and_tail(lines, HEAD, TAIL) if self._folded else (lines, 0, [])
-        more = [f"… {hidden:,} more lines (Space unfolds)"] if hidden else []
+        more = [f"… {hidden:,} more lines (Ctrl+O unfolds)"] if hidden else []
         inner = max(width - 5, 4)
         shown: list[Line] = []
         for text, style in (

@@ -1,0 +1,168 @@
+"""Each kind of item, at three widths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import Image, Text
+from agent_cli.tui.blocks.call import Call, subject_of
+from agent_cli.tui.blocks.code import CHUNK, Code, coloured
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.markdown import Prose
+from agent_cli.tui.blocks.notice import Banner, Ending, Notice
+from agent_cli.tui.blocks.opening import Opening
+from agent_cli.tui.blocks.operator import Operator
+from agent_cli.tui.blocks.reasoning import Reasoning
+from agent_cli.tui.blocks.report import Report
+from tests.fakes.screen import INK, rendered
+from tests.tui.samples import HOSTILE, MARKDOWN, edited, output
+
+
+def call(result: ev.Output | None = None, name: str = "bash", *, unfolded: bool = False) -> Call:
+    card = Call("c1", name)
+    card.proposed(name, {"timeout": 3, "command": "pytest -q tests/test_parser.py --maxfail=1 -k 'empty or full'"})
+    card.to("running")
+    if result is not None:
+        card.returned(result, 2.13, executed=True)
+    if unfolded:
+        card.toggle(folded=False)
+    return card
+
+
+def running() -> Call:
+    card = call()
+    card.say("collecting ...\nfirst\nsec")
+    card.say("ond\nthird\nfourth\nfifth line of output")
+    return card
+
+
+def unfolded_reasoning() -> Reasoning:
+    thought = Reasoning("They want the test repaired.\n\nThe file comes first, and it is read as a whole.")
+    thought.toggle()
+    return thought
+
+
+LOG = "\n".join(f"line {number} of the output" for number in range(40))
+
+SAMPLES: dict[str, Callable[[], Item]] = {
+    "opening": lambda: Opening("0.1.0", "~/src/a-rather-long-name-of-a-directory/parser", "scripted-1"),
+    "operator": lambda: Operator((Text("Repair the parser, please.\n\n  - and keep its indentation"),)),
+    "operator-long": lambda: Operator((Text("\n".join(f"line {n}" for n in range(60))),)),
+    "operator-image": lambda: Operator((Text("What is this?"), Image("image/png", "A" * 40_000))),
+    "markdown": lambda: Prose(MARKDOWN),
+    "reasoning": lambda: Reasoning("They want the test repaired.\n\nThe file comes first."),
+    "reasoning-unfolded": unfolded_reasoning,
+    "call-running": running,
+    "call-done": lambda: call(output("ok")),
+    "call-failed": lambda: call(output(LOG, ok=False)),
+    "call-quiet": lambda: call(output(LOG), "read_file"),
+    "call-diff": lambda: call(edited(), "edit_file"),
+    "call-hostile": lambda: call(output(HOSTILE), HOSTILE),
+    "notice": lambda: Notice("The config file .agents/config.json was read.\nNothing in it is unknown."),
+    "notice-warning": lambda: Notice("budget of cost: 0.8 of 1 used", "warning"),
+    "banner": lambda: Banner("guardrail watchdog stops the turn", "The same call was made five times in a row."),
+    "ending": lambda: Ending(["done", "1m 12s", "14 calls", "$0.214"]),
+    "ending-cut": lambda: Ending(["stopped: a budget is used up", "1m 12s", "14 calls"], "warning"),
+    "report": lambda: Report("Context", [("next prompt", "38,000 tokens"), ("", ""), ("window", "200,000 tokens")]),
+}
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_item(name: str, width: int, words: SnapshotAssertion):
+    text = rendered(SAMPLES[name](), width)
+    assert all(len(line) <= width for line in text.split("\n"))
+    assert text == words
+
+
+def test_an_unfolded_call_shows_its_whole_output():
+    text = rendered(call(output(LOG), unfolded=True), 80)
+    assert "line 20 of" in text
+    assert "more lines" not in text
+
+
+def test_an_endless_output_is_kept_at_both_ends_only():
+    card = call(output("a" * 60_000 + "\n" + "b" * 60_000), unfolded=True)
+    assert len(card.source()) < 90_000
+    assert "characters are not kept here" in card.source()
+
+
+def test_side_by_side_from_a_certain_width():
+    lines = rendered(call(edited(), "edit_file"), 160).split("\n")
+    row = next(line for line in lines if "if not tokens:  # nothing" in line)
+    assert row.index("-     if not tokens:") < row.index("+     if not tokens:")
+
+
+def test_what_a_call_is_about():
+    assert subject_of({"edits": [1], "path": "a.py"}) == "a.py"
+    assert subject_of({"paths": ["a", "b"]}) == ""
+    assert subject_of({"limit": 3, "note": "x"}) == "x"
+    assert subject_of(None) == ""
+
+
+def test_a_call_that_never_ran_says_so():
+    card = call()
+    card.to("denied")
+    card.returned(output("The operator said no.", ok=False), 0.0, executed=False)
+    assert "✗ bash" in rendered(card, 80)
+    assert "denied" in rendered(card, 80)
+
+
+def test_code_is_plain_while_open_and_coloured_when_closed():
+    code = Code("python", open=True)
+    code.put(["def f():", "    return 1"], keep=0)
+    plain = rendered(code, 80)
+    assert len(code.line(1)) == 4
+    code.close()
+    assert rendered(code, 80) == plain
+    assert len(code.line(1)) > 4
+    assert {segment.style for segment in code.line(1)} > {INK.fence}
+
+
+def test_code_grows_at_its_end():
+    code = Code(open=True)
+    code.put(["one", "tw"], keep=0)
+    code.put(["two", "three"], keep=1)
+    assert code.source() == "one\ntwo\nthree"
+    assert rendered(code, 40).split() == ["one", "two", "three"]
+
+
+def test_long_lines_of_code_wrap_and_keep_their_blanks():
+    code = Code()
+    code.put(["x" * 50 + "    y"], keep=0)
+    rows = rendered(code, 46).split("\n")[1:]
+    assert [len(row.strip()) for row in rows] == [40, 15]
+
+
+def test_colouring_in_chunks_gives_every_line_once():
+    lines = [f"def f{number}():\n    return {number}".split("\n")[number % 2] for number in range(CHUNK * 3)]
+    code = Code("python")
+    code.put(lines, keep=0)
+    height = code.layout(80, INK)
+    shown = ["".join(segment.text for segment in code.line(row)).strip() for row in range(1, height)]
+    assert shown == [line.strip() for line in lines]
+
+
+@pytest.mark.parametrize("language", ["python", "c++", "no-such-language", "json", "diff"])
+def test_colouring_changes_no_text(language: str):
+    lines = ["{", '  "a": 1', "", "}", "\\", "'''"]
+    assert ["".join(part.text for part in line) for line in coloured(lines, language, INK)] == lines
+
+
+def test_entities_cannot_smuggle_control_codes():
+    assert "\u202e" not in rendered(Prose("a &#8238;b &#27;[31m"), 80)
+
+
+def test_a_table_too_wide_for_columns_becomes_records():
+    text = rendered(Prose("| a | b | c | d | e |\n|---|---|---|---|---|\n" + "| some text " * 5 + "|"), 30)
+    assert "a: some text" in text
+
+
+def test_odd_markdown_raises_nothing():
+    for text in ("|", "| a |\n|", "- ", "1.", ">", "```", "#", "[x](", "**", "- - - a", "| a |\n|---|\n| b | c |", "\\"):
+        rendered(Prose(text), 40)
+        rendered(Prose(text, open=True), 8)
