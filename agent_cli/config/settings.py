@@ -172,7 +172,7 @@ class Tools(Section):
         4, description="Most reading calls of one batch that run at once."
     )
     max_output_bytes: Annotated[int, Field(strict=True, ge=1000, le=10_000_000)] = Field(
-        32_000, description="Most bytes of a tool's result that the model gets; the rest goes to a file."
+        32_000, description="Most bytes of a tool's result that the model gets: its head and its tail."
     )
 
 

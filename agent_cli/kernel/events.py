@@ -9,7 +9,12 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from agent_cli.kernel.commands import GrantScope, Mode
-from agent_cli.kernel.messages import Block, Document, Image, Said, Text, ToolCall
+from agent_cli.kernel.messages import Block, Said, ToolCall
+from agent_cli.kernel.outputs import Display as Display
+from agent_cli.kernel.outputs import FileDiff as FileDiff
+from agent_cli.kernel.outputs import Output as Output
+from agent_cli.kernel.outputs import Shown as Shown
+from agent_cli.kernel.outputs import as_text as as_text
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.values import Plain, Value
 
@@ -31,41 +36,6 @@ FinishReason: TypeAlias = Literal[
 ]
 Severity: TypeAlias = Literal["warn", "block", "halt", "critical"]
 StopScope: TypeAlias = Literal["turn", "session"]
-
-
-# ── what a tool returns ──────────────────────────────────────────────────────────────────────────────────
-
-
-class Shown(Value, frozen=True, tag="shown"):
-    """Plain text for the person."""
-
-    text: str
-
-
-class FileDiff(Value, frozen=True, tag="file-diff"):
-    """A unified diff for the person; `added` and `removed` are lines."""
-
-    path: str
-    diff: str
-    added: int
-    removed: int
-
-
-Display: TypeAlias = Shown | FileDiff
-
-
-class Output(Plain, frozen=True):
-    """`for_model` is what the model reads, `for_human` what the screen shows (None: the same text).
-
-    `ok` is False for every failure and refusal. `no_op` is set by our own tools only: nothing was changed
-    because nothing had to be. `changed` are paths whose content is different now.
-    """
-
-    for_model: tuple[Block, ...]
-    for_human: Display | None = None
-    ok: bool = True
-    no_op: bool = False
-    changed: tuple[str, ...] = ()
 
 
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -416,17 +386,3 @@ class Finished(Plain, frozen=True):
 
 
 Piece: TypeAlias = TextDelta | ReasoningDelta | ArgumentsDelta | UsageSoFar
-
-
-def as_text(output: Output) -> str:
-    """What the model reads of an output, as text; images and documents are named, not shown."""
-    shown: list[str] = []
-    for block in output.for_model:
-        match block:
-            case Text(text):
-                shown.append(text)
-            case Image(media_type):
-                shown.append(f"[image {media_type}]")
-            case Document(media_type):
-                shown.append(f"[document {media_type}]")
-    return "\n".join(shown)

@@ -61,4 +61,4 @@ def test_the_lower_floors_import_nothing_heavy(room: str):
     if room != "ports":
         code += "[importlib.import_module(m.name) for m in pkgutil.walk_packages(room.__path__, room.__name__ + '.')]"
     modules = modules_after(code)
-    assert heavy_in(modules, *HEAVY, "typer", "pydantic", "rich", "httpx2", "sqlite3", "subprocess") == []
+    assert heavy_in(modules, *HEAVY, "typer", "pydantic", "rich", "httpx2", "sqlite3") == []

@@ -1,0 +1,14 @@
+"""The only room that knows every room."""
+
+from __future__ import annotations
+
+from agent_cli.compose.session import Opened, RunOptions, open_registry, open_session, session_db
+
+__all__ = ["Opened", "RunOptions", "open_registry", "open_session", "run_tui", "session_db"]
+
+
+def run_tui(options: RunOptions, first_message: str | None) -> int:
+    """The terminal UI until the operator leaves. Returns the exit code."""
+    from agent_cli.compose.screen import run
+
+    return run(options, first_message)

@@ -1,0 +1,125 @@
+"""The terminal UI with what it needs from the other rooms: a session, first steps, names of models."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent_cli import __version__
+from agent_cli.compose.session import RunOptions, open_session, prepare
+from agent_cli.config import places
+from agent_cli.engine.session import Session
+from agent_cli.kernel.commands import MODES, Mode
+from agent_cli.tui.app import AgentApp
+from agent_cli.tui.app import run as run_app
+from agent_cli.tui.door import Welcome
+
+
+def run(options: RunOptions, first_message: str | None) -> int:
+    """Paints first, then opens the session; the log of what goes wrong inside goes to a file, not the screen."""
+    _log_to_file(options)
+    screen = Screen(options)
+    app = AgentApp(
+        screen.open,
+        welcome=_welcome(options),
+        first_message=first_message,
+        setup=FirstSteps(options),
+        models=screen.model_names,
+    )
+    return run_app(app).exit_code
+
+
+def _welcome(options: RunOptions) -> Welcome:
+    """What is known before config was read."""
+    mode = options.flags.get("permissions.mode", "ask")
+    known: tuple[Mode, ...] = tuple(name for name in MODES if name == mode)
+    return Welcome(
+        version=__version__,
+        cwd=str(options.cwd),
+        model=str(options.flags.get("model.name", "")),
+        mode=known[0] if known else "ask",
+        history=str(_history(options)),
+        theme=str(options.flags.get("ui.theme", "dark")),
+    )
+
+
+def _history(options: RunOptions) -> Path:
+    """Earlier messages are kept per project, named by its path."""
+    name = hashlib.blake2b(str(options.cwd.resolve()).encode(), digest_size=8).hexdigest()
+    return places.state_dir(options.environ) / "history" / f"{name}.jsonl"
+
+
+def _log_to_file(options: RunOptions) -> None:
+    import logging
+
+    directory = places.logs_dir(options.environ)
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handler: logging.Handler = logging.FileHandler(directory / "agent-cli.log", delay=True)
+    except OSError:
+        handler = logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.getLogger("agent_cli").addHandler(handler)
+
+
+class Screen:
+    """Opens the session off the first frame; imports and config are read in a thread meanwhile."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+
+    async def open(self) -> Session:
+        loaded = await asyncio.to_thread(prepare, self._options)
+        return open_session(self._options, loaded).session
+
+    def model_names(self) -> Sequence[str]:
+        """Every model of the catalog whose provider has a key here, and what is installed."""
+        from agent_cli.providers import catalog
+        from agent_cli.providers.local.provider import installed
+
+        names = [card.id for card in catalog.cards("")]
+        return [*names, *(f"local:{name}" for name in installed())]
+
+
+class FirstSteps:
+    """What the screen offers where no model was found. A key is kept for this run only."""
+
+    variables = (("ANTHROPIC_API_KEY", "Anthropic"), ("OPENAI_API_KEY", "OpenAI"))
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+
+    @property
+    def local(self) -> str:
+        from agent_cli.providers.local import weights
+
+        model = weights.MODELS[0]
+        return f"{model.name}, {model.size / 1e9:.1f} GB"
+
+    async def use_key(self, variable: str, key: str, /) -> Session:
+        return open_session(replace(self._options, environ={**self._options.environ, variable: key})).session
+
+    async def install_local(self, progress: Callable[[int, int, str], None], /) -> Session:
+        from agent_cli.providers.local import weights
+        from agent_cli.providers.local.install import Watcher, install
+
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int, source: str) -> None:
+            loop.call_soon_threadsafe(progress, done, total, source)
+
+        def notice(line: str) -> None:
+            loop.call_soon_threadsafe(progress, 0, 0, line)
+
+        await asyncio.to_thread(install, weights.MODELS[0], Watcher(report, notice))
+        return self._with("local")
+
+    async def demo(self) -> Session:
+        return self._with("scripted")
+
+    def _with(self, provider: str) -> Session:
+        flags = {key: value for key, value in self._options.flags.items() if not key.startswith("model.")}
+        return open_session(replace(self._options, flags={**flags, "model.provider": provider})).session

@@ -1,0 +1,328 @@
+"""config → parts → Session. This room alone knows every other one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol
+
+from agent_cli import __version__
+from agent_cli.config import places
+from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded, load
+from agent_cli.context.system import Instructions, system_prompt
+from agent_cli.engine.clock import SystemClock
+from agent_cli.engine.parts import Parts, WatchdogMode
+from agent_cli.engine.parts import Settings as RequestSettings
+from agent_cli.engine.session import Session
+from agent_cli.guardrails.book import signals
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.events import SessionStarted
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.permissions.book import judge
+from agent_cli.permissions.suggest import grant_for
+from agent_cli.ports import Facts, Log, OpenModel, Tool
+from agent_cli.providers.registry import KEYS, OFFICIAL, URLS, Endpoint, Registry
+from agent_cli.tools.builtin import builtin
+from agent_cli.tools.workspace import Workspace
+
+UNATTENDED_STEPS = 200
+UNATTENDED_SECONDS = 14_400.0
+UNATTENDED_DOLLARS = 10.0
+COMPACT_INSTRUCTIONS = 2_000
+"""Characters of a file of instructions that a small model is given."""
+
+NO_MODEL = """no model to talk to: there is no API key in the environment and no local model is installed.
+Do one of these:
+  - set ANTHROPIC_API_KEY or OPENAI_API_KEY (and OPENAI_BASE_URL for another compatible service)
+  - run `agent-cli local install` for a model that runs on this machine, without a key
+  - see a recorded demo with `agent-cli --provider scripted`"""
+
+CONTROL_FILES = (
+    ".agents/config.json",
+    ".agents/config.toml",
+    ".agents/mcp.json",
+    ".agents/guardrails.toml",
+    ".agents/tools",
+    ".agents/hooks",
+    ".git/hooks",
+    ".git/config",
+)
+SHELL_STARTS = (".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".config/fish/config.fish")
+
+
+@dataclass(slots=True)
+class RunOptions:
+    """What the command line said. `flags` are dotted config keys, only those that were given.
+
+    `attended` is True where a person can answer. `resume` is an id, an id's beginning or a name.
+    """
+
+    cwd: Path
+    environ: Mapping[str, str]
+    attended: bool
+    flags: dict[str, Any] = field(default_factory=dict)
+    config_file: Path | None = None
+    resume: str | None = None
+    resume_latest: bool = False
+    ephemeral: bool = False
+    allow_paths: tuple[str, ...] = ()
+    script: Path | None = None
+    script_strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session ready to be talked to, with what the operator should know about it."""
+
+    session: Session
+    settings: Settings
+    notices: tuple[str, ...]
+
+
+class Store(Protocol):
+    """What compose needs of a store; on disk or in memory."""
+
+    def create(self, session: str, cwd: str) -> Log: ...
+    def open(self, session: str) -> Log: ...
+
+
+def prepare(options: RunOptions) -> Loaded:
+    """The settings in force. Raises ConfigError."""
+    return load(options.cwd, options.environ, options.flags, options.config_file)
+
+
+def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
+    """`loaded` is what `prepare` gave, if it was asked before.
+
+    Raises ConfigError (the operator can mend it) and StoreError (the session database).
+    """
+    loaded = loaded or prepare(options)
+    settings = loaded.settings
+    registry = open_registry(options, settings)
+    log, model_of_session = _open_log(options, settings)
+    try:
+        model = registry.open(_model_name(settings, registry, model_of_session))
+        session = Session(_parts(options, loaded, registry, model, log))
+    except BaseException:
+        log.close()
+        raise
+    return Opened(session, settings, tuple(loaded.notices))
+
+
+def open_registry(options: RunOptions, settings: Settings) -> Registry:
+    """The models that these settings and this environment reach."""
+    return Registry(
+        _environ(options, settings),
+        provider=settings.model.provider,
+        base_url=settings.model.base_url,
+        endpoints={
+            name: Endpoint(row.base_url, row.api_key_env or "")
+            for name, row in settings.providers.items()
+            if row.base_url and name not in OFFICIAL
+        },
+        overrides={name: row.model_dump(exclude_none=True) for name, row in settings.models.items()},
+        context_window=settings.model.context_window,
+        script=options.script,
+        script_strict=options.script_strict,
+        first_byte_timeout=settings.model.first_byte_timeout,
+        stall_timeout=settings.model.stall_timeout,
+        cache_ttl=settings.model.cache_ttl,
+    )
+
+
+def _environ(options: RunOptions, settings: Settings) -> Mapping[str, str]:
+    """The environment, with what config says of the vendors' own addresses and keys."""
+    environ = dict(options.environ)
+    for name, row in settings.providers.items():
+        if name in OFFICIAL:
+            environ.update({URLS[name]: row.base_url} if row.base_url else {})
+            environ.update({KEYS[name][0]: environ.get(row.api_key_env, "")} if row.api_key_env else {})
+    return environ
+
+
+def _model_name(settings: Settings, registry: Registry, resumed: str) -> str:
+    """The flag or key first, then what a resumed session used, then what the keys at hand suggest."""
+    name = settings.model.name or resumed or registry.default_name()
+    if name is None:
+        raise ConfigError(NO_MODEL)
+    return name
+
+
+# ── the log ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def session_db(options: RunOptions, settings: Settings) -> Path:
+    """The file that holds the sessions."""
+    return Path(settings.session.db) if settings.session.db else places.database(options.environ)
+
+
+def _open_log(options: RunOptions, settings: Settings) -> tuple[Log, str]:
+    """The session's log, and the model it used last ("" for a new one)."""
+    cwd = str(options.cwd.resolve())
+    if options.ephemeral:
+        from agent_cli.store.memory import MemoryLog
+
+        return MemoryLog(_new_id()), ""
+    from agent_cli.store.sqlite import open_store
+
+    store = open_store(session_db(options, settings))
+    if options.resume is None and not options.resume_latest:
+        return store.create(_new_id(), cwd), ""
+    found = store.find(options.resume) if options.resume else store.latest(cwd)
+    if found is None:
+        raise ConfigError(f"there is no session to continue in {cwd}; start one without --continue")
+    return store.open(found.id), found.model
+
+
+def _new_id() -> str:
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+
+
+# ── the parts ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, log: Log) -> Parts:
+    settings = loaded.settings
+    root = _root(options, loaded)
+    started = SessionStarted(
+        cwd=str(options.cwd.resolve()),
+        version=__version__,
+        platform=sys.platform,
+        day=time.strftime("%Y-%m-%d"),
+        provider=model.provider.name,
+        model=model.card.id,
+        mode=settings.permissions.mode,
+    )
+    return Parts(
+        log=log,
+        clock=SystemClock(),
+        models=registry,
+        model=model,
+        started=started,
+        system=partial(_system, _instructions(loaded, root), settings),
+        tools=partial(_tools, Workspace(root, options.cwd.resolve()), settings),
+        judge=judge,
+        suggest=grant_for,
+        remember=partial(_remember, loaded.project or root / places.AGENTS),
+        facts=_facts(options, loaded, root),
+        limits=_limits(settings, attended=options.attended),
+        signals=signals(),
+        watchdog=_watchdog(settings, attended=options.attended),
+        settings=RequestSettings(
+            effort=settings.model.effort,
+            temperature=settings.model.temperature,
+            max_output=settings.model.max_output_tokens,
+            run_status=settings.run_status == "appended",
+            concurrency=settings.tools.concurrency,
+            max_result_bytes=settings.tools.max_output_bytes,
+        ),
+    )
+
+
+def _root(options: RunOptions, loaded: Loaded) -> Path:
+    """The project: where `.agents/` stands, else the working directory."""
+    return (loaded.project.parent if loaded.project else options.cwd).resolve()
+
+
+def _tools(workspace: Workspace, settings: Settings, card: ModelCard) -> Mapping[str, Tool]:
+    made = builtin(
+        workspace,
+        images=card.images,
+        documents=card.documents,
+        profile=card.profile,
+        disabled=frozenset(settings.tools.disable),
+    )
+    return {tool.spec.name: tool for tool in made}
+
+
+def _instructions(loaded: Loaded, root: Path) -> tuple[Instructions, ...]:
+    from agent_cli.config.instructions import read_instructions
+
+    found = read_instructions(loaded.user, loaded.project, root)
+    return tuple(Instructions(str(file.source), file.text) for file in found)
+
+
+def _system(
+    instructions: tuple[Instructions, ...], settings: Settings, started: SessionStarted, card: ModelCard
+) -> tuple[str, ...]:
+    """Our words, or the file that replaces them; a small model gets the short ones."""
+    compact = card.profile == "compact"
+    if settings.agent.system_prompt_file:
+        template = _read_text(Path(settings.agent.system_prompt_file).expanduser(), "agent.system_prompt_file")
+    else:
+        template = (files("agent_cli.context") / ("compact.md" if compact else "system.md")).read_text("utf-8")
+    if compact:
+        instructions = tuple(Instructions(file.source, file.text[:COMPACT_INSTRUCTIONS]) for file in instructions)
+    return system_prompt(template, started, instructions, settings.agent.append_system_prompt or "")
+
+
+def _read_text(path: Path, key: str) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ConfigError(f"{key}: {path} cannot be read as text ({problem}); name another file or unset the key") from None
+
+
+def _remember(project: Path, rule: str) -> None:
+    from agent_cli.config.write import add_rule
+
+    add_rule(project, rule)
+
+
+def _facts(options: RunOptions, loaded: Loaded, root: Path) -> Facts:
+    settings, home = loaded.settings, places.home_dir(options.environ)
+    control = [root / name for name in CONTROL_FILES]
+    control += [home / name for name in SHELL_STARTS]
+    control.append(loaded.user)
+    return Facts(
+        mode=settings.permissions.mode,
+        attended=options.attended,
+        roots=((str(root), "rw"), *_allowed(settings), *map(_allowed_flag, options.allow_paths)),
+        allow=tuple(settings.permissions.allow),
+        deny=tuple(settings.permissions.deny),
+        control=tuple(os.path.realpath(path) for path in control),
+    )
+
+
+def _allowed(settings: Settings) -> list[tuple[str, str]]:
+    return [(os.path.realpath(row.path), row.access) for row in settings.path_scope.allow_paths]
+
+
+def _allowed_flag(word: str) -> tuple[str, str]:
+    """PATH or PATH:r|w|rw of --allow-path; reading is the default."""
+    path, colon, access = word.rpartition(":")
+    if not colon or access not in ("r", "w", "rw"):
+        path, access = word, "r"
+    return os.path.realpath(Path(path).expanduser()), access
+
+
+def _limits(settings: Settings, *, attended: bool) -> Limits:
+    """An explicit 0 means none; what is not said is none with a person there, and bounded without."""
+    budgets, agent = settings.budgets, settings.agent
+
+    def chosen(said: float | None, unattended: float | None) -> float | None:
+        return (said or None) if said is not None else (None if attended else unattended)
+
+    steps = chosen(budgets.max_steps, UNATTENDED_STEPS)
+    return Limits(
+        max_steps=int(steps) if steps else None,
+        max_tool_calls=budgets.max_tool_calls or None,
+        max_tokens=budgets.max_tokens or None,
+        max_duration=chosen(budgets.max_duration, UNATTENDED_SECONDS),
+        max_turn_cost=agent.max_turn_cost_usd or None,
+        max_session_cost=chosen(agent.max_session_cost_usd, UNATTENDED_DOLLARS),
+        on_exhaustion=budgets.on_exhaustion,
+    )
+
+
+def _watchdog(settings: Settings, *, attended: bool) -> WatchdogMode:
+    return settings.safety.watchdog or ("warn" if attended else "enforce")
