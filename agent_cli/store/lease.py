@@ -5,6 +5,7 @@ The lock belongs to the open file, so that a second lease is refused inside one 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -27,10 +28,10 @@ class Lease:
         if descriptor is None:
             return
         # First the name, then the lock: whoever opened the old file meanwhile sees that its name is gone.
-        try:
-            self._file.unlink(missing_ok=True)
-        finally:
-            os.close(descriptor)
+        # A name that stays is harmless: only the lock counts.
+        with contextlib.suppress(OSError):
+            self._file.unlink()
+        os.close(descriptor)
 
 
 def take(directory: Path, session: str) -> Lease:

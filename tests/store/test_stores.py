@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -182,6 +183,15 @@ def test_directories_whose_names_are_not_utf8(store: Store) -> None:
     cwd = "/home/caf\udce9"
     filled(store, "s-1", entry(1, started(cwd)), cwd=cwd)
     assert (found := store.latest(cwd)) and found.id == "s-1"
+
+
+def test_a_lease_whose_file_is_gone_can_be_given_up(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "sessions.db")
+    log = filled(store, "s-1", entry(1))
+    shutil.rmtree(tmp_path / "sessions.db-locks")
+    log.close()
+    assert [each.seq for each in store.open("s-1").read()] == [1]
+    store.close()
 
 
 def test_a_memory_log_needs_no_store() -> None:
