@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import re
@@ -17,7 +18,15 @@ FIELDS = {"contents", "systemInstruction", "tools", "toolConfig", "generationCon
 DATA = {"text", "inlineData", "functionCall", "functionResponse", "executableCode"}
 PART = DATA | {"thought", "thoughtSignature"}
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
-SIGNED = re.compile(r"signed:.*|skip_thought_signature_validator", re.DOTALL)
+UNSIGNED = "skip_thought_signature_validator"
+
+
+def sign(text: str) -> str:
+    return base64.b64encode(f"signed:{text}".encode("utf-8", "replace")).decode()
+
+
+def is_signed(signature: str) -> bool:
+    return signature == UNSIGNED or base64.b64decode(signature).startswith(b"signed:")
 
 
 def events(reply: Say, request: Received) -> Iterator[str]:
@@ -30,7 +39,7 @@ def events(reply: Say, request: Received) -> Iterator[str]:
         data = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": model, "responseId": "r1"}
         return f"data: {json.dumps(data, ensure_ascii=reply.ascii)}\n\n"
 
-    signature = {"thoughtSignature": f"signed:{reply.thinking or reply.text}"}
+    signature = {"thoughtSignature": sign(reply.thinking or reply.text)}
     for at in range(0, len(reply.thinking), reply.size):
         yield chunk({"text": reply.thinking[at : at + reply.size], "thought": True})
     for at in range(0, len(reply.text), reply.size):
@@ -109,5 +118,5 @@ def _signatures(contents: list[Json]) -> Iterator[str]:
         if at > turn and calls and "thoughtSignature" not in calls[0]:
             yield "Function call is missing a thought_signature in functionCall parts."
         for part in content["parts"]:
-            if not SIGNED.fullmatch(part.get("thoughtSignature", "signed:")):
+            if not is_signed(part.get("thoughtSignature", UNSIGNED)):
                 yield "Corrupted thought signature."

@@ -22,6 +22,8 @@ from tests.providers.families import answer_of, every, serving
 
 SERVICE = Service("Anthropic", "https://api.example/v1/messages", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+
 
 def error(message: str, kind: str = "", code: object = None) -> dict[str, object]:
     return {"error": {"message": message, "type": kind, "code": code}}
@@ -210,6 +212,20 @@ def test_each_status_has_its_place_in_the_tree(status: int, body: object, kind: 
         ({"error": {"code": 401, "message": "no"}}, AuthFailed),
         ({"error": "model crashed"}, Overloaded),
         ({"object": "error", "message": "boom"}, Overloaded),
+        (
+            {"error": {"code": 503, "status": "UNAVAILABLE", "message": "The model is overloaded."}},
+            Overloaded,
+        ),
+        ({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": QUOTA}}, RateLimited),
+        ({"error": {"status": "INVALID_ARGUMENT", "message": "bad"}}, RequestRefused),
+        ({"type": "error", "code": "rate_limit_exceeded", "message": "flat"}, RateLimited),
+        ({"type": "error", "code": None, "message": "flat"}, Overloaded),
+        (
+            {"type": "error", "error": {"code": "context_length_exceeded", "message": "Too long."}},
+            ContextOverflow,
+        ),
+        ({"type": "error", "error": {"code": "server_is_overloaded", "message": "busy"}}, Overloaded),
+        ({"type": "error", "code": "invalid_prompt", "message": "bad"}, RequestRefused),
     ],
 )
 @every
@@ -218,6 +234,69 @@ async def test_errors_inside_a_stream(family: str, event: dict[str, object], kin
         with pytest.raises(kind):
             await answer_of(model)
     assert type(in_stream(SERVICE, "m", event)) is kind
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"code": "rate_limit_exceeded", "message": "Please try again in 1.054s."}, RateLimited),
+        ({"code": "server_error", "message": "An error occurred."}, Overloaded),
+        ({"code": "insufficient_quota", "message": "No credit."}, QuotaExhausted),
+        (None, Overloaded),
+    ],
+)
+async def test_a_response_that_failed_is_a_failure(error: object, kind: type[ProviderError]):
+    event = {"type": "response.failed", "response": {"id": "resp_1", "status": "failed", "error": error}}
+    async with serving("responses", Say("Hello there.", size=2, fail=(4, event))) as (_, model):
+        with pytest.raises(kind) as caught:
+            await answer_of(model)
+    assert caught.value.retry_after == (1.054 if kind is RateLimited else None)
+
+
+@pytest.mark.parametrize(
+    ("code", "details", "kind", "wait"),
+    [
+        (429, [{"@type": "RetryInfo", "retryDelay": "37s"}], RateLimited, 37),
+        (
+            429,
+            [{"retryDelay": "1.5s"}, {"violations": [{"quotaId": "RequestsPerMinutePerProject"}]}],
+            RateLimited,
+            1.5,
+        ),
+        (429, [], RateLimited, None),
+        (
+            429,
+            [{"violations": [{"quotaId": "RequestsPerDayPerProject"}]}, {"retryDelay": "9s"}],
+            QuotaExhausted,
+            None,
+        ),
+        (400, [{"@type": "ErrorInfo", "reason": "API_KEY_INVALID"}], AuthFailed, None),
+        (400, [{"fieldViolations": [{"field": "contents"}]}], RequestRefused, None),
+        (400, ["odd", {"violations": ["odd"]}, {"retryDelay": "soon"}], RequestRefused, None),
+    ],
+)
+def test_what_google_says_in_the_details(
+    code: int, details: object, kind: type[ProviderError], wait: float | None
+):
+    status = "RESOURCE_EXHAUSTED" if code == 429 else "INVALID_ARGUMENT"
+    message = QUOTA if code == 429 else "API key not valid."
+    body = {"error": {"code": code, "message": message, "status": status, "details": details}}
+    problem = from_response(SERVICE, "m", code, json_bytes(body))
+    assert (type(problem), problem.retry_after) == (kind, wait)
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"), [("20s", 20), ("1.5s", 1.5), ("280ms", 0.28), ("a while", None)]
+)
+def test_a_wait_that_only_the_message_names(words: str, seconds: float | None):
+    body = error(f"Rate limit reached. Please try again in {words}.", "tokens", "rate_limit_exceeded")
+    assert from_response(SERVICE, "m", 429, json_bytes(body)).retry_after == seconds
+    assert from_response(SERVICE, "m", 429, json_bytes(body), 7).retry_after == 7
+
+
+def test_a_model_that_is_missing_with_another_status():
+    body = error("The requested model 'm' does not exist.", "invalid_request_error", "model_not_found")
+    assert isinstance(from_response(SERVICE, "m", 400, json_bytes(body)), ModelNotFound)
 
 
 @every

@@ -67,7 +67,11 @@ async def test_a_file_in_a_result(family: str):
         await answer_of(model, *shown_by_a_tool(Document("application/pdf", PDF, "a.pdf")))
     sent = service.requests[0].raw.decode()
     assert PDF in sent
-    mark = {"anthropic": '"type":"document"', "gemini": '"application/pdf"', "responses": '"type":"input_file"'}
+    mark = {
+        "anthropic": '"type":"document"',
+        "gemini": '"application/pdf"',
+        "responses": '"type":"input_file"',
+    }
     assert mark.get(family, '"type":"file"') in sent
 
 

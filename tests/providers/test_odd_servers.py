@@ -1,14 +1,16 @@
-"""What servers send that say they speak Chat Completions, or Messages, and nearly do."""
+"""What servers send that say they speak one of the APIs, and nearly do."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from agent_cli.kernel.events import Finished, TextDelta
+from agent_cli.kernel.events import Finished, ReasoningDelta, TextDelta
 from agent_cli.kernel.messages import Reasoning, Text, ToolCall
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.providers.anthropic_stream import MessagesDecoder
+from agent_cli.providers.gemini_stream import GenerateDecoder
 from agent_cli.providers.openai_stream import ChatDecoder
+from agent_cli.providers.responses_stream import ResponsesDecoder
 
 CARD = ModelCard(id="m", provider="p")
 
@@ -187,3 +189,115 @@ def test_why_a_refusal_was_one():
     finished = decoder.finished()
     assert finished is not None
     assert (finished.finish_reason, finished.native_reason) == ("refusal", "refusal (cyber)")
+
+
+def gemini(*events: dict[str, Any]) -> Finished | None:
+    decoder = GenerateDecoder("gemini", CARD)
+    for event in events:
+        decoder.feed(event)
+    return decoder.finished()
+
+
+def candidate(*parts: Any, **rest: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"parts": list(parts)}, **rest}]}
+
+
+def test_a_finish_reason_with_every_chunk():
+    finished = gemini(*(candidate({"text": word}, finishReason="STOP") for word in ("Hi ", "there", ".")))
+    assert finished is not None
+    assert finished.parts == (Text("Hi there."),)
+
+
+def test_chunks_of_gemini_that_are_none():
+    odd = (
+        {},
+        {"candidates": None},
+        {"candidates": []},
+        {"candidates": ["x"]},
+        {"candidates": [{}]},
+        {"note": 1},
+    )
+    assert (
+        gemini(*odd, {"candidates": [{"content": {"parts": None}}]}, candidate("x", {}, {"text": None}))
+        is None
+    )
+
+
+def test_calls_without_id_name_or_arguments():
+    finished = gemini(
+        candidate({"functionCall": {}}, {"functionCall": {"name": "a", "args": None}}, finishReason="STOP")
+    )
+    assert finished is not None
+    assert [(name, raw) for _, name, raw in made(finished)] == [("", "{}"), ("a", "{}")]
+    assert finished.finish_reason == "tool-calls"
+
+
+def test_why_a_call_was_malformed():
+    told = "Malformed function call: print(default_api.grep("
+    finished = gemini(
+        candidate({"text": "So."}),
+        {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": told}]},
+    )
+    assert finished is not None
+    assert (finished.finish_reason, finished.native_reason) == ("other", f"MALFORMED_FUNCTION_CALL: {told}")
+
+
+def responses(*events: dict[str, Any], **response: Any) -> Finished:
+    decoder = ResponsesDecoder("p", CARD)
+    for event in events:
+        decoder.feed(event)
+    decoder.feed({"type": "response.completed", "response": {"status": "completed", **response}})
+    finished = decoder.finished()
+    assert finished is not None
+    return finished
+
+
+def message_item(text: str) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+
+
+def test_items_that_come_only_with_the_end():
+    asked = {"type": "function_call", "call_id": "x", "name": "a", "arguments": "{}"}
+    finished = responses(output=[message_item("Hi."), asked, "odd"])
+    assert finished.parts[0] == Text("Hi.")
+    assert made(finished) == [("x", "a", "{}")]
+
+
+def test_items_that_are_cut_keep_what_they_said():
+    finished = responses(
+        {"type": "response.created", "response": {"id": "r"}},
+        {
+            "type": "response.output_item.added",
+            "output_index": 0,
+            "item": {"type": "reasoning", "encrypted_content": "h"},
+        },
+        {"type": "response.output_item.added", "output_index": 1, "item": message_item("")},
+        {"type": "response.output_text.delta", "output_index": 1, "delta": "Hi."},
+        {
+            "type": "response.output_item.added",
+            "output_index": 3,
+            "item": {"type": "function_call", "call_id": "x", "name": "a"},
+        },
+        {"type": "response.function_call_arguments.delta", "output_index": 3, "delta": '{"n"'},
+        {"type": "response.of.the.future", "output_index": 9},
+        output=[],
+    )
+    assert finished.parts[0] == Text("Hi.")
+    assert made(finished) == [("x", "a", '{"n"')]
+    assert len(finished.parts) == 2
+
+
+def test_reasoning_in_the_open_and_between_two_summaries():
+    decoder = ResponsesDecoder("p", CARD)
+    events = [
+        {"type": "response.reasoning_text.delta", "output_index": 0, "delta": "Hm"},
+        {"type": "response.reasoning_summary_part.added", "output_index": 1, "summary_index": 0},
+        {"type": "response.reasoning_summary_text.delta", "output_index": 1, "delta": "One"},
+        {"type": "response.reasoning_summary_part.added", "output_index": 1, "summary_index": 1},
+        {"type": "response.reasoning_summary_text.delta", "output_index": 1, "delta": "Two"},
+    ]
+    shown = [piece for event in events for piece in decoder.feed(event)]
+    assert shown == [ReasoningDelta(text) for text in ("Hm", "One", "\n\n", "Two")]
+    item = {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm"}]}
+    finished = responses({"type": "response.output_item.done", "item": item})
+    assert finished.parts == (Reasoning("Hm", "p", "m", opaque=item),)

@@ -51,6 +51,39 @@ async def test_temperature_and_effort_where_they_are_taken():
     assert "reasoning_effort" not in await body_of("openai", "gpt-5.2")
 
 
+async def test_gemini_takes_a_word_or_a_number_of_tokens():
+    async def config(name: str, **fields: Any) -> dict[str, Any]:
+        return (await body_of("gemini", name, **fields)).get("generationConfig", {})
+
+    shown = {"includeThoughts": True}
+    assert await config("gemini-3.7-flash") == {"thinkingConfig": shown}
+    assert await config("gemini-3.7-flash", effort="low", max_output=500, temperature=0.0) == {
+        "thinkingConfig": {**shown, "thinkingLevel": "LOW"},
+        "maxOutputTokens": 500,
+        "temperature": 0.0,
+    }
+    assert await config("gemini-2.5-pro") == {"thinkingConfig": shown}
+    assert await config("gemini-2.5-pro", effort="high") == {
+        "thinkingConfig": {**shown, "thinkingBudget": 24_576}
+    }
+    tight = (await config("gemini-2.5-flash", effort="high", max_output=4_000))["thinkingConfig"]
+    assert tight["thinkingBudget"] == 2_000
+    assert await config("gemini-2.5-flash-lite") == {}
+    lite = await config("gemini-2.5-flash-lite", effort="medium")
+    assert lite == {"thinkingConfig": {**shown, "thinkingBudget": 8_192}}
+
+
+async def test_responses_reason_beside_tools_and_keep_nothing():
+    body = await body_of("responses", "responses/gpt-5.4", effort="high", max_output=4)
+    assert body["reasoning"] == {"effort": "high", "summary": "auto"}
+    assert body["include"] == ["reasoning.encrypted_content"]
+    assert (body["store"], body["max_output_tokens"]) == (False, 16)
+    assert body["instructions"] == "Be brief."
+    plain = await body_of("responses", "responses/gpt-4.1", temperature=0.2)
+    assert plain["temperature"] == 0.2
+    assert not {"reasoning", "include"} & plain.keys()
+
+
 async def test_models_that_take_tools_only_while_they_do_not_reason():
     assert (await body_of("openai", "gpt-5.4"))["reasoning_effort"] == "none"
     assert (await body_of("openai", "gpt-5.4", tools=(), effort="high"))["reasoning_effort"] == "high"
@@ -68,6 +101,10 @@ async def test_models_that_take_tools_only_while_they_do_not_reason():
         ("openai", "gpt-5", {"temperature": 0.5}, "--temperature"),
         ("openai", "gpt-5.2", {"temperature": 0.5, "effort": "low"}, "not both"),
         ("openai", "gpt-4.1", {"effort": "high"}, "no thinking effort to set"),
+        ("gemini", "gemini-3.7-flash", {"max_output": 70_000}, "at most 65536"),
+        ("gemini", "gemini/gemini-unheard-of", {"effort": "high"}, "--effort high"),
+        ("responses", "responses/gpt-5.2", {"temperature": 0.5, "effort": "low"}, "not both"),
+        ("responses", "responses/gpt-6.1-sol", {"temperature": 0.5}, "--temperature"),
         ("openai", "openai/unheard-of", {"effort": "high"}, "--effort high"),
     ],
 )
@@ -91,3 +128,11 @@ async def test_the_key_goes_where_it_belongs():
     assert service.requests[0].headers["authorization"] == "Bearer key-o"
     assert service.requests[0].path == "/v1/chat/completions"
     assert service.requests[0].body["stream_options"] == {"include_usage": True}
+    async with serving("gemini", Say("Hi.")) as (service, model):
+        await answer_of(model)
+    assert service.requests[0].headers["x-goog-api-key"] == "key-g"
+    assert service.requests[0].path == "/v1beta/models/gemini-3.7-flash:streamGenerateContent?alt=sse"
+    async with serving("responses", Say("Hi.")) as (service, model):
+        await answer_of(model)
+    assert service.requests[0].headers["authorization"] == "Bearer key-o"
+    assert service.requests[0].path == "/v1/responses"

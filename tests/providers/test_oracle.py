@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agent_cli.kernel.messages import Reasoning, Text, ToolCall
+import base64
+
+from agent_cli.kernel.messages import Reasoning, Text, ToolCall, calls_of, text_of
 from tests.fakes.http_server import Say
 from tests.providers.families import answer_of, serving
 
@@ -51,3 +53,39 @@ async def test_the_vendors_client_hears_the_same_message():
     assert (made.name, made.arguments) == (tool.name, tool.input)
     assert (ours.usage.input, ours.usage.output) == (theirs.usage.input_tokens, theirs.usage.output_tokens)
     assert ours.native_reason == theirs.stop_reason
+
+
+async def test_googles_client_hears_the_same_message():
+    import httpx2
+    from google import genai
+    from google.genai import types
+
+    reply = Say("Grüße 🙂.", thinking="Hm, ja.", calls=(("read_file", '{"path": "ä", "n": [1]}'),))
+    async with serving("gemini", reply) as (service, model):
+        ours = await answer_of(model)
+        async with httpx2.AsyncClient() as http:
+            options = types.HttpOptions(
+                base_url=service.url, api_version="v1beta", httpx_async_client=http, timeout=9_000
+            )
+            client = genai.Client(api_key="k", http_options=options)
+            stream = await client.aio.models.generate_content_stream(model=model.card.id, contents="x")
+            chunks = [chunk async for chunk in stream]
+            await client.aio.aclose()
+    theirs = [part for chunk in chunks for part in (chunk.parts or [])]
+    assert text_of(ours.parts) == "".join(part.text or "" for part in theirs if not part.thought)
+    thought = next(part for part in ours.parts if isinstance(part, Reasoning))
+    assert thought.text == "".join(part.text or "" for part in theirs if part.thought)
+    made = calls_of(ours.parts)[0]
+    call = next(part for part in theirs if part.function_call)
+    assert call.function_call is not None
+    assert call.thought_signature is not None
+    assert (made.call_id, made.name, made.arguments) == (
+        call.function_call.id,
+        call.function_call.name,
+        call.function_call.args,
+    )
+    assert made.opaque == {"thoughtSignature": base64.b64encode(call.thought_signature).decode()}
+    usage = chunks[-1].usage_metadata
+    assert usage is not None
+    assert (ours.usage.input, ours.usage.output) == (usage.prompt_token_count, usage.candidates_token_count)
+    assert ours.response_id == chunks[-1].response_id

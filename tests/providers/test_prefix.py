@@ -15,7 +15,17 @@ from agent_cli.providers import anthropic, gemini, openai, responses
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.registry import Endpoint, Registry
 from tests.fakes.http_server import FakeService, Say
-from tests.providers.families import READ, STATUS, answer_of, answered, call, conversation, every, result, said
+from tests.providers.families import (
+    READ,
+    STATUS,
+    answer_of,
+    answered,
+    call,
+    conversation,
+    every,
+    result,
+    said,
+)
 
 CARD = ModelCard(id="claude-opus-5", provider="anthropic", thinking="adaptive", sampling=False, images=True)
 ROOMS: dict[str, Any] = {

@@ -12,8 +12,19 @@ from agent_cli.providers.catalog import card
 from agent_cli.providers.memo import json_bytes
 from agent_cli.providers.pile import parsed
 from tests.fakes import responses_wire
+from tests.fakes.gemini_wire import sign
 from tests.fakes.http_server import Received, Say
-from tests.providers.families import READ, answer_of, asking, conversation, every, pieces_of, result, said, serving
+from tests.providers.families import (
+    READ,
+    answer_of,
+    asking,
+    conversation,
+    every,
+    pieces_of,
+    result,
+    said,
+    serving,
+)
 
 CALLS = (("read_file", '{"path":"a"}'),)
 
@@ -46,7 +57,7 @@ async def test_it_goes_back_exactly_within_a_tool_loop(family: str):
     sent = next(m for m in conversation(service.requests[1].body) if m.get("role") in ("assistant", "model"))
     if family == "gemini":  # what it thought stays with the service; the signature goes back where it stood
         assert [part.keys() for part in sent["parts"]] == [{"text"}, {"functionCall", "thoughtSignature"}]
-        assert sent["parts"][1]["thoughtSignature"] == "signed:Hm, ja."
+        assert sent["parts"][1]["thoughtSignature"] == sign("Hm, ja.")
     elif family == "responses":
         made = [item for item in service.requests[1].body["input"] if item["type"] != "function_call_output"]
         assert [item["type"] for item in made[1:]] == ["reasoning", "message", "function_call"]
@@ -68,7 +79,12 @@ async def test_it_goes_back_exactly_within_a_tool_loop(family: str):
         Reasoning("Hm.", "anthropic", "claude-sonnet-5", "sig"),
         Reasoning("Hm.", "openai", "gpt-5.2", opaque={"field": "reasoning_content"}),
         Reasoning("cut off", "anthropic", "claude-opus-5"),
-        Reasoning("Hm.", "responses", "gpt-5.1", opaque={"type": "reasoning", "id": "rs_1", "encrypted_content": "x"}),
+        Reasoning(
+            "Hm.",
+            "responses",
+            "gpt-5.1",
+            opaque={"type": "reasoning", "id": "rs_1", "encrypted_content": "x"},
+        ),
         Reasoning("Hm.", "responses", "gpt-5.2", opaque={"field": "reasoning_content"}),
         Reasoning("Hm.", "gemini", "gemini-3.7-flash"),
         Opaque("somebody", {"type": "thought"}),
@@ -78,7 +94,11 @@ async def test_what_others_thought_is_left_out_and_the_rest_goes(family: str, st
     messages = (said("Go."), Message("assistant", (stranger, Text("Kept."))), said("On."))
     async with serving(family, Say("Hi.")) as (service, model):
         await answer_of(model, *messages)
-    sent = [m for m in conversation(service.requests[0].body) if m.get("role") != "user" and m.get("role") != "system"]
+    sent = [
+        m
+        for m in conversation(service.requests[0].body)
+        if m.get("role") != "user" and m.get("role") != "system"
+    ]
     assert len(sent) == 1
     assert "Kept." in str(sent)
     assert "Hm." not in str(sent)

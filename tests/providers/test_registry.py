@@ -10,12 +10,17 @@ import pytest
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.ports import OpenModel
+from agent_cli.providers.anthropic import Anthropic
 from agent_cli.providers.echo import Echo
+from agent_cli.providers.gemini import Gemini
+from agent_cli.providers.openai import OpenAI
 from agent_cli.providers.registry import Endpoint, Registry
+from agent_cli.providers.responses import Responses
 from tests.fakes.http_server import FakeService, Say
 from tests.providers.families import answer_of
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
+GEMINI = {"GEMINI_API_KEY": "k"}
 NOBODY: dict[str, str] = {}
 
 
@@ -49,6 +54,9 @@ def opened(name: str, environ: dict[str, str] | None = None, **options: Any) -> 
         ("gpt-5.2", "openai", "gpt-5.2"),
         ("openai/gpt-4.1", "openai", "gpt-4.1"),
         ("o3", "openai", "o3"),
+        ("Gemini-3.7-Flash", "gemini", "gemini-3.7-flash"),
+        ("gemini/gemini-3.5-flash-lite", "gemini", "gemini-3.5-flash-lite"),
+        ("models/gemini-2.5-pro", "gemini", "gemini-2.5-pro"),
         ("claude-opus-9", "anthropic", "claude-opus-9"),
         ("ollama/qwen3:8b", "ollama", "qwen3:8b"),
         ("vllm:org/model", "vllm", "org/model"),
@@ -57,7 +65,7 @@ def opened(name: str, environ: dict[str, str] | None = None, **options: Any) -> 
     ],
 )
 def test_a_name_says_whose_model_it_is(name: str, provider: str, model: str):
-    found = opened(name)
+    found = opened(name, {**KEYS, **GEMINI})
     assert (found.provider.name, found.card.id) == (provider, model)
 
 
@@ -73,6 +81,7 @@ def test_a_snapshot_keeps_its_name_and_has_its_models_price():
         ("claude-opus-5", NOBODY, {}, "Set ANTHROPIC_API_KEY"),
         ("gpt-5.2", {"ANTHROPIC_API_KEY": "k"}, {}, "Set OPENAI_API_KEY"),
         ("openrouter/x", KEYS, {}, "Set OPENROUTER_API_KEY"),
+        ("gemini-3.7-flash", KEYS, {}, "Set GEMINI_API_KEY"),
         ("claude-opsu-5", KEYS, {}, "Did you mean claude-opus-5"),
         ("anthropic/claude-opsu-5", KEYS, {}, "Did you mean claude-opus-5"),
         ("gpt5", KEYS, {}, "Did you mean gpt-5"),
@@ -134,6 +143,9 @@ def test_an_opened_model_is_opened_once():
         ({"ANTHROPIC_API_KEY": "k"}, {}, "claude-opus-5"),
         ({"ANTHROPIC_AUTH_TOKEN": "k"}, {}, "claude-opus-5"),
         ({"OPENAI_API_KEY": "k"}, {}, "gpt-5.2"),
+        (GEMINI, {}, "gemini-3.7-flash"),
+        ({"GOOGLE_API_KEY": "k", **GEMINI}, {}, "gemini-3.7-flash"),
+        ({**KEYS, **GEMINI}, {"provider": "gemini"}, "gemini-3.7-flash"),
         (KEYS, {"provider": "openai"}, "gpt-5.2"),
         (NOBODY, {"provider": "echo"}, "echo"),
         (NOBODY, {"provider": "ollama"}, None),
@@ -149,6 +161,55 @@ def test_the_default_is_what_there_is(environ: dict[str, str], options: dict[str
 def test_two_keys_leave_it_open():
     with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY and OPENAI_API_KEY are "):
         Registry(KEYS).default_name()
+
+
+def test_the_keys_that_are_set_are_named():
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY and GOOGLE_API_KEY are set"):
+        Registry({"OPENAI_API_KEY": "k", "GOOGLE_API_KEY": "k"}).default_name()
+
+
+@pytest.mark.parametrize(
+    ("environ", "path", "key"),
+    [
+        ({"GEMINI_API_KEY": "mine"}, "/v1beta", "mine"),
+        ({"GEMINI_API_KEY": "mine", "GOOGLE_API_KEY": "wins"}, "/v1beta", "wins"),
+        ({"GEMINI_API_KEY": "mine", "base": "/v1alpha/"}, "/v1alpha", "mine"),
+        ({"GEMINI_API_KEY": "mine", "base": "/proxy"}, "/proxy/v1beta", "mine"),
+    ],
+)
+async def test_which_key_and_which_address_gemini_has(environ: dict[str, str], path: str, key: str):
+    async with FakeService([Say("Hi.")]) as service:
+        base = f"{service.url}{environ.get('base', '')}"
+        registry = Registry({**environ, "GOOGLE_GEMINI_BASE_URL": base})
+        await answer_of(registry.open("gemini-3.7-flash"))
+        await registry.close()
+    assert service.requests[0].path == f"{path}/models/gemini-3.7-flash:streamGenerateContent?alt=sse"
+    assert service.requests[0].headers["x-goog-api-key"] == key
+
+
+@pytest.mark.parametrize(
+    ("base", "family"),
+    [
+        ("", Responses),
+        ("https://api.openai.com/v1/", Responses),
+        ("https://eu.api.openai.com/v1", Responses),
+        ("https://api.openai.com.example/v1", OpenAI),
+        ("https://example.com/api.openai.com/v1", OpenAI),
+        ("http://localhost:11434/v1", OpenAI),
+    ],
+)
+def test_openai_itself_gets_responses_and_everybody_else_chat_completions(base: str, family: type):
+    assert type(opened("gpt-5.2", {**KEYS, "OPENAI_BASE_URL": base}).provider) is family
+
+
+@pytest.mark.parametrize(
+    ("api", "family"),
+    [("chat", OpenAI), ("responses", Responses), ("messages", Anthropic), ("gemini", Gemini)],
+)
+def test_an_endpoint_says_what_it_speaks(api: Any, family: type):
+    found = opened("mine/some-model", endpoints={"mine": Endpoint("http://localhost:1/v1", api=api)})
+    assert type(found.provider) is family
+    assert found.provider.name == "mine"
 
 
 def test_embedded_models():

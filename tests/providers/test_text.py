@@ -112,7 +112,11 @@ async def test_messages_of_one_role_become_one(family: str):
     async with serving(family, Say("Hi.")) as (service, model):
         await answer_of(model, *messages)
     roles = [message["role"] for message in conversation(service.requests[0].body)]
-    said_by = ["user", "assistant", "user"] if family != "responses" else ["user", "user", "assistant", "assistant", "user"]
+    said_by = (
+        ["user", "assistant", "user"]
+        if family != "responses"
+        else ["user", "user", "assistant", "assistant", "user"]
+    )
     assert [{"model": "assistant"}.get(role, role) for role in roles if role != "system"] == said_by
 
 
@@ -141,9 +145,16 @@ async def test_a_refusal_of_responses_is_shown_and_is_one():
 
 
 async def test_a_prompt_that_gemini_blocks_is_an_answer_without_a_word():
-    event = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}
+    event = {
+        "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
+        "usageMetadata": {"promptTokenCount": 9},
+    }
     blocked = Raw(200, f"data: {json.dumps(event)}\n\n".encode(), {"content-type": "text/event-stream"})
     async with serving("gemini", blocked) as (_, model):
         finished = await answer_of(model)
-    assert (finished.parts, finished.finish_reason, finished.native_reason) == ((), "safety", "PROHIBITED_CONTENT")
+    assert (finished.parts, finished.finish_reason, finished.native_reason) == (
+        (),
+        "safety",
+        "PROHIBITED_CONTENT",
+    )
     assert finished.usage.input == 9

@@ -12,14 +12,15 @@ from agent_cli.kernel.usage import ModelCard
 from agent_cli.providers import responses
 from agent_cli.providers.memo import json_bytes
 from agent_cli.providers.pile import parsed
+from tests.fakes.gemini_wire import sign
 from tests.fakes.http_server import Raw, Say
 from tests.providers.families import (
     READ,
     answer_of,
     answered,
     asking,
-    every,
     call,
+    every,
     pieces_of,
     result,
     said,
@@ -154,7 +155,11 @@ async def test_tools_and_their_schemas_as_each_api_has_them():
     async with serving("gemini", Say("Hm.")) as (service, model):
         await answer_of(model)
     functions = service.requests[0].body["tools"][0]["functionDeclarations"]
-    assert functions[0] == {"name": "read_file", "description": READ.description, "parametersJsonSchema": READ.schema}
+    assert functions[0] == {
+        "name": "read_file",
+        "description": READ.description,
+        "parametersJsonSchema": READ.schema,
+    }
     async with serving("responses", Say("Hm.")) as (service, model):
         await answer_of(model)
     tool = {"type": "function", "name": "read_file", "description": READ.description, "strict": False}
@@ -162,7 +167,7 @@ async def test_tools_and_their_schemas_as_each_api_has_them():
 
 
 async def test_gemini_gets_our_own_ids_where_it_gave_none():
-    part = {"functionCall": {"name": "grep", "args": {"path": "a"}}, "thoughtSignature": "signed:x"}
+    part = {"functionCall": {"name": "grep", "args": {"path": "a"}}, "thoughtSignature": sign("x")}
     event = {"candidates": [{"content": {"parts": [part, part]}, "finishReason": "STOP"}]}
     calling = Raw(200, f"data: {json.dumps(event)}\n\n".encode(), {"content-type": "text/event-stream"})
     async with serving("gemini", calling, Say("Done.")) as (service, model):

@@ -79,7 +79,9 @@ async def test_figures_with_every_chunk_are_replaced_too():
 async def test_gemini_says_with_each_chunk_what_was_spent_so_far():
     async with serving("gemini", Say("Hello there.", usage=GEMINI)) as (_, model):
         pieces = await pieces_of(model, asking(model))
-    assert [piece.usage for piece in pieces if isinstance(piece, UsageSoFar)] == 3 * [Usage(324, 1000, 0, 50, 30)]
+    assert [piece.usage for piece in pieces if isinstance(piece, UsageSoFar)] == 3 * [
+        Usage(324, 1000, 0, 50, 30)
+    ]
 
 
 async def test_a_server_that_counts_nothing_gives_zeros():
