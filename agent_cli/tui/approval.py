@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
@@ -59,10 +58,9 @@ class Approvals(Vertical, can_focus=True):
 
         text: str
 
-    def __init__(self, ink: Ink, now: Callable[[], float] = monotonic) -> None:
+    def __init__(self, ink: Ink) -> None:
         super().__init__()
         self._ink = ink
-        self._now = now
         self._pending: list[ApprovalRequested] = []
         self._answered: set[str] = set()
         self._at = 0
@@ -72,6 +70,10 @@ class Approvals(Vertical, can_focus=True):
         yield Lines(id="what")
         yield Lines(id="keys")
         yield Input(placeholder="why not? Enter denies, Esc goes back", compact=True)
+
+    def now(self) -> float:
+        """The time by which keys are judged."""
+        return monotonic()
 
     @property
     def pending(self) -> tuple[ApprovalRequested, ...]:
@@ -89,7 +91,7 @@ class Approvals(Vertical, can_focus=True):
         self._pending = fresh
         self._at = ids.index(shown) if shown in ids else 0
         if shown not in ids:
-            self._quiet_since = self._now()
+            self._quiet_since = self.now()
             self.remove_class("-why")
         self.set_class(bool(fresh), "-open")
         self._draw()
@@ -118,7 +120,7 @@ class Approvals(Vertical, can_focus=True):
     def _what(self, width: int) -> list[Line]:
         ink, asked = self._ink, self._pending[self._at]
         count = f"  {self._at + 1} of {len(self._pending)}" if len(self._pending) > 1 else ""
-        title = f"? {clean_line(asked.tool)} asks for permission{count}"
+        title = f"? {cut(clean_line(asked.tool), 40)} asks for permission{count}"
         lines: list[Line] = [[Segment(cut(title, width), ink.warn + ink.strong)]]
         why = clean_line(asked.reason) + (f"  ({clean_line(asked.rule)})" if asked.rule else "")
         lines.extend([Segment("  "), *row] for row in wrap([Segment(f"why: {why}", ink.dim)], width - 2))
@@ -142,10 +144,10 @@ class Approvals(Vertical, can_focus=True):
     async def _on_key(self, event: Key) -> None:
         if self.has_class("-why") or not self._pending:
             return
-        early = self._now() - self._quiet_since < GRACE
+        early = self.now() - self._quiet_since < GRACE
         key = event.character if event.is_printable and event.character else event.key
         if event.is_printable and (early or key not in "ystanNjk"):
-            self._quiet_since = self._now()
+            self._quiet_since = self.now()
             self.post_message(self.Typed(key))
         elif key in ("j", "down", "k", "up"):
             step = 1 if key in ("j", "down") else -1

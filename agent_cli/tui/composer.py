@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
 
@@ -141,6 +142,10 @@ class Composer(TextArea):
         rows = max(1, min(self.wrapped_document.height, ROWS, room))
         if self.styles.height is None or self.styles.height.value != rows:
             self.styles.height = rows
+
+    def render_line(self, y: int) -> Strip:
+        width = self.content_size.width
+        return super().render_line(y) if width > 1 else Strip.blank(width)
 
     async def _on_key(self, event: Key) -> None:
         fast = event.time - self._last_key < BURST_GAP

@@ -1,0 +1,198 @@
+"""Approvals stand above the composer; keys answer them, and keys that were being typed do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Answer
+from agent_cli.tui.app import AgentApp
+from agent_cli.tui.approval import GRACE, Approvals
+from tests.fakes.screen import screen, sees, shown, until
+from tests.fakes.session import FakeSession
+from tests.tui.samples import DIFF, HOSTILE, asks
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves the time by which keys are judged."""
+    now = [100.0]
+    monkeypatch.setattr(Approvals, "now", lambda self: now[0])
+
+    def move(seconds: float) -> None:
+        now[0] += seconds
+
+    return move
+
+
+def panel(app: AgentApp) -> Approvals:
+    return app.query_one(Approvals)
+
+
+def decided(session: FakeSession, *call_ids: str) -> None:
+    for call_id in call_ids:
+        session.play(ev.ApprovalDecided(call_id, "bash", True, "operator"))
+
+
+async def test_it_shows_what_why_and_how(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session, size=(100, 30)) as (app, pilot):
+        await sees(pilot, "bash asks for permission  1 of 2")
+        text = shown(app)
+        assert "why: it changes the repository and no rule allows it  (mode-ask)" in text
+        assert "git commit -am 'Repair the parser'" in text
+        assert "a always bash:git commit*" in text
+        assert "write_file  CHANGES.md" in text
+        later(GRACE * 1.1)
+        await pilot.press("j")
+        await sees(pilot, "log.debug")
+        assert "a always" not in shown(app), "nothing is suggested for this one"
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        ("y", Answer("c5", True, "once")),
+        ("s", Answer("c5", True, "call")),
+        ("t", Answer("c5", True, "tool")),
+        ("a", Answer("c5", True, "always")),
+        ("n", Answer("c5", False)),
+    ],
+)
+async def test_each_key_answers(key: str, answer: Answer, later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        later(GRACE * 1.1)
+        await pilot.press(key)
+        await until(pilot, lambda: session.commands == [answer])
+        await sees(pilot, "write_file asks for permission")
+        assert "1 of 2" not in shown(app)
+
+
+async def test_a_second_stroke_does_not_answer_the_next_one(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        later(GRACE * 1.1)
+        await pilot.press("y", "y")
+        await until(pilot, lambda: app.conversation.composer.text == "y")
+        assert session.commands == [Answer("c5", True, "once")]
+        later(GRACE * 1.1)
+        await pilot.press("y")
+        await until(pilot, lambda: session.commands[1:] == [Answer("c6", True, "once")])
+
+
+async def test_what_was_being_typed_goes_to_the_composer(later: Callable[[float], None]):
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        asks(session)
+        await sees(pilot, "1 of 2")
+        await until(pilot, lambda: app.focused is panel(app))
+        for key in "yes, any":
+            later(GRACE * 0.9)
+            await pilot.press("space" if key == " " else key)
+        await until(pilot, lambda: app.conversation.composer.text == "yes, any")
+        assert session.commands == []
+
+
+async def test_a_draft_keeps_the_focus(later: Callable[[float], None]):
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        app.conversation.composer.insert("a dr")
+        asks(session)
+        await sees(pilot, "1 of 2")
+        later(10)
+        await pilot.press("a", "y")
+        assert app.conversation.composer.text == "a dray"
+        await pilot.press("tab")
+        assert app.focused is panel(app)
+        await pilot.press("y")
+        await until(pilot, lambda: session.commands == [Answer("c5", True, "once")])
+
+
+async def test_denying_with_a_message(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        later(GRACE * 1.1)
+        await pilot.press("N")
+        await sees(pilot, "why not?")
+        await pilot.press("escape")
+        await until(pilot, lambda: "why not?" not in shown(app))
+        assert app.focused is panel(app)
+        await pilot.press("N", *"use rebase", "enter")
+        await until(pilot, lambda: session.commands == [Answer("c5", False, message="use rebase")])
+
+
+async def test_it_goes_when_all_is_decided_and_the_composer_has_the_keys_again(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        decided(session, "c5", "c6")
+        await until(pilot, lambda: "asks for permission" not in shown(app))
+        await pilot.press("x")
+        await until(pilot, lambda: app.conversation.composer.text == "x")
+
+
+async def test_an_answer_shows_at_once_also_before_the_session_took_it(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        later(GRACE * 1.1)
+        await pilot.press("y")
+        await sees(pilot, "write_file asks for permission")
+        session.play(ev.OperatorNote("something else"))
+        await sees(pilot, "something else")
+        assert "write_file asks for permission" in shown(app)
+
+
+async def test_escape_goes_to_the_composer_first_and_then_interrupts(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        await pilot.press("escape")
+        assert app.focused is app.conversation.composer
+        assert session.commands == []
+        await pilot.press("escape")
+        await until(pilot, lambda: len(session.commands) == 1)
+
+
+async def test_a_long_diff_scrolls_and_the_keys_stay(later: Callable[[float], None]):
+    session = FakeSession()
+    body = "\n".join(f"+added line {number}" for number in range(100))
+    diff = f"@@ -1,1 +1,101 @@\n{body}"
+    session.play(ev.TurnStarted("m"))
+    session.play(
+        ev.ApprovalRequested("c1", "edit_file", "a.py", "it writes", "mode-ask", ev.FileDiff("a.py", diff, 100, 0))
+    )
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "added line 3")
+        assert "y once" in shown(app)
+        await pilot.press("pagedown")
+        await until(pilot, lambda: "added line 3 " not in shown(app))
+        assert "y once" in shown(app)
+
+
+async def test_nothing_of_a_request_is_a_control_code(later: Callable[[float], None]):
+    session = FakeSession()
+    session.play(ev.TurnStarted("m"))
+    session.play(ev.ApprovalRequested("c1", HOSTILE, HOSTILE, HOSTILE, HOSTILE, ev.Shown(HOSTILE), HOSTILE))
+    session.play(ev.ApprovalRequested("c2", "edit", HOSTILE, "", "", ev.FileDiff(HOSTILE, DIFF + "+" + HOSTILE, 1, 1)))
+    async with screen(session, size=(120, 40)) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        later(GRACE * 1.1)
+        await pilot.press("j")
+        await sees(pilot, "2 of 2")
+        assert "\x1b" not in shown(app)
+        assert "\u202e" not in shown(app)
+        assert "\\u202eevil" in shown(app)

@@ -1,0 +1,237 @@
+"""What is typed is sent, kept, or completed, and never lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual import events
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Say
+from agent_cli.kernel.messages import Text, text_of
+from agent_cli.tui.door import Welcome
+from tests.fakes.screen import screen, sees, shown, turn, until
+from tests.fakes.session import FakeSession
+
+
+def sent(session: FakeSession) -> list[str]:
+    return [text_of(command.content) for command in session.commands if isinstance(command, Say)]
+
+
+async def test_enter_sends_and_empties():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        await pilot.press(*"hello", "enter")
+        await until(pilot, lambda: session.commands)
+        assert session.commands == [Say((Text("hello"),), "steer")]
+        assert app.conversation.composer.text == ""
+
+
+async def test_nothing_is_sent_from_an_empty_composer():
+    session = FakeSession()
+    async with screen(session) as (_, pilot):
+        await pilot.press("enter", "space", "enter")
+        await pilot.pause()
+        assert session.commands == []
+
+
+async def test_three_ways_to_break_a_line():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        composer = app.conversation.composer
+        composer.insert("one")
+        await pilot.press("shift+enter")
+        composer.insert("two")
+        await pilot.press("ctrl+j")
+        composer.insert("three\\")
+        await pilot.press("enter")
+        composer.insert("four")
+        assert composer.text == "one\ntwo\nthree\nfour"
+        await pilot.press("enter")
+        await until(pilot, lambda: sent(session) == ["one\ntwo\nthree\nfour"])
+
+
+async def test_it_grows_with_the_text_up_to_a_limit_and_shrinks_again():
+    async with screen(size=(80, 40)) as (app, pilot):
+        composer = app.conversation.composer
+        composer.insert("a\nb\nc")
+        await until(pilot, lambda: composer.size.height == 3)
+        composer.insert("\n" * 20)
+        await until(pilot, lambda: composer.size.height == 8)
+        composer.load_text("")
+        await until(pilot, lambda: composer.size.height == 1)
+
+
+async def test_a_long_line_wraps_and_grows():
+    async with screen(size=(40, 24)) as (app, pilot):
+        app.conversation.composer.insert("word " * 20)
+        await until(pilot, lambda: app.conversation.composer.size.height >= 3)
+
+
+async def test_a_big_paste_is_a_chip_and_sent_whole():
+    session = FakeSession()
+    text = "".join(f"line {number}\n" for number in range(1_234))
+    async with screen(session) as (app, pilot):
+        composer = app.conversation.composer
+        composer.insert("look: ")
+        composer.post_message(events.Paste(text))
+        await sees(pilot, "look: [pasted 1,234 lines]")
+        await pilot.press("enter")
+        await until(pilot, lambda: sent(session))
+        assert sent(session) == ["look: " + text]
+
+
+async def test_a_chip_goes_at_one_stroke():
+    async with screen() as (app, pilot):
+        composer = app.conversation.composer
+        composer.insert("x ")
+        composer.post_message(events.Paste("a\n" * 30))
+        await until(pilot, lambda: composer.text == "x [pasted 30 lines]")
+        await pilot.press("backspace")
+        assert composer.text == "x "
+        await pilot.press("backspace")
+        assert composer.text == "x"
+
+
+async def test_a_paste_brings_no_control_codes_to_the_screen():
+    async with screen() as (app, pilot):
+        app.conversation.composer.post_message(events.Paste("a\x1b[31mb\x07\tc"))
+        await until(pilot, lambda: app.conversation.composer.text == "ab\\x07\tc")
+
+
+async def test_a_burst_of_keys_with_line_breaks_is_a_paste_and_sends_nothing():
+    """Terminals without bracketed paste send the lines as keys."""
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        composer = app.conversation.composer
+        for character in "first line\rsecond line":
+            key = "enter" if character == "\r" else "space" if character == " " else character
+            composer.post_message(events.Key(key, character))
+        await until(pilot, lambda: "second line" in composer.text)
+        assert composer.text == "first line\nsecond line"
+        assert session.commands == []
+
+
+async def test_a_burst_that_ends_with_enter_sends():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        for character in "hello\r":
+            key = "enter" if character == "\r" else character
+            app.conversation.composer.post_message(events.Key(key, character))
+        await until(pilot, lambda: sent(session) == ["hello"])
+
+
+async def test_earlier_messages_come_back(tmp_path: Path):
+    session = FakeSession()
+    welcome = Welcome(history=str(tmp_path / "history.jsonl"))
+    async with screen(session, welcome=welcome) as (app, pilot):
+        composer = app.conversation.composer
+        for text in ("one", "two\nlines"):
+            composer.insert(text)
+            await pilot.press("enter")
+            await until(pilot, lambda: composer.text == "")
+        composer.insert("draft")
+        await pilot.press("up")
+        assert composer.text == "two\nlines"
+        await pilot.press("up", "up")
+        assert composer.text == "one"
+        await pilot.press("down", "down", "down")
+        assert composer.text == "draft"
+        await pilot.press("ctrl+c", "ctrl+c")
+        await until(pilot, lambda: session.closed)
+    async with screen(welcome=welcome) as (app, pilot):
+        await pilot.press("up")
+        assert app.conversation.composer.text == "draft", "what was typed when one left is kept"
+
+
+async def test_a_history_that_cannot_be_written_is_told(tmp_path: Path):
+    (tmp_path / "file").write_text("", "utf-8")
+    session = FakeSession()
+    async with screen(session, size=(120, 30), welcome=Welcome(history=str(tmp_path / "file" / "h"))) as (_, pilot):
+        await pilot.press("x", "enter")
+        await sees(pilot, "messages are not remembered")
+        assert sent(session) == ["x"]
+
+
+async def test_while_a_turn_runs_messages_steer_or_queue():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        app.conversation.composer.insert("to the left")
+        await pilot.press("enter")
+        await until(pilot, lambda: len(session.commands) == 1)
+        app.conversation.composer.insert("afterwards")
+        await pilot.press("alt+enter")
+        await until(pilot, lambda: len(session.commands) == 2)
+        steer, after = session.commands
+        assert isinstance(steer, Say)
+        assert isinstance(after, Say)
+        assert (steer.when, after.when) == ("steer", "after")
+        session.state.queued = (steer, after, after, after, after)
+        session.play(ev.OperatorNote("a note"))
+        await sees(pilot, "↳ to the left  next step")
+        await sees(pilot, "↳ afterwards  after this turn")
+        await sees(pilot, "… 2 more")
+        session.state.queued = ()
+        session.play(ev.OperatorNote("another"))
+        await until(pilot, lambda: "↳" not in shown(app))
+
+
+async def test_the_menu_completes_commands():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        composer = app.conversation.composer
+        await pilot.press("slash")
+        await sees(pilot, "/permissions")
+        await pilot.press(*"st")
+        await until(pilot, lambda: "/permissions" not in shown(app))
+        assert "tokens and cost of each model" in shown(app)
+        await pilot.press("tab")
+        await until(pilot, lambda: composer.text == "/stats ")
+        await pilot.press("backspace", "backspace", "escape")
+        await until(pilot, lambda: "tokens and cost of each model" not in shown(app))
+        assert composer.text == "/stat"
+        await pilot.press("s", "enter")
+        await sees(pilot, "Tokens and cost")
+        assert composer.text == ""
+        assert session.commands == []
+
+
+async def test_arrows_choose_in_the_menu():
+    async with screen() as (app, pilot):
+        await pilot.press("slash", "m", "down", "tab")
+        await until(pilot, lambda: app.conversation.composer.text == "/mode ")
+        await pilot.press(*["backspace"] * 5)
+        await until(pilot, lambda: app.conversation.composer.text == "/")
+        await pilot.press("up")
+        await pilot.press("enter")
+        await until(pilot, lambda: app._exit)
+
+
+async def test_an_unknown_command_stays_in_the_composer():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        app.conversation.composer.insert("/stast")
+        await pilot.press("enter")
+        await sees(pilot, "There is no command /stast. Did you mean /stats?")
+        assert app.conversation.composer.text == "/stast"
+        assert session.commands == []
+
+
+async def test_a_path_is_no_command():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        app.conversation.composer.insert("/etc/hosts is wrong")
+        await pilot.press("enter")
+        await until(pilot, lambda: sent(session) == ["/etc/hosts is wrong"])
+
+
+async def test_ctrl_d_deletes_and_leaves_only_when_nothing_is_typed():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        composer = app.conversation.composer
+        composer.insert("ab")
+        await pilot.press("home", "ctrl+d")
+        assert composer.text == "b"
+        await pilot.press("ctrl+d", "ctrl+d")
+        await until(pilot, lambda: session.closed)
