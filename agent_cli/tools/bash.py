@@ -124,17 +124,18 @@ class _Running:
 
     async def finish(self, seconds: float) -> bool:
         """Waits for the shell, then ends what it left; False when the time was up. Cancelling ends everything."""
-        in_time = True
+        in_time = False
         try:
             async with asyncio.timeout(seconds):
                 await self._child.exited()
+            in_time = True
         except TimeoutError:
-            in_time = False
+            pass
         finally:
-            if in_time and self._child.code is not None:
-                await self._child.silent(LINGER)
-            left = await self._child.leave()
-        if in_time and left:
+            if not in_time:
+                await self._child.end()
+        await self._child.silent(LINGER)
+        if await self._child.leave():
             self.notes.append("processes left in the background were ended with the call")
         self._keep_directory()
         return in_time

@@ -35,7 +35,7 @@ def paths_of(command: str, cwd: str) -> Found:
             uses |= dict.fromkeys(_uses(segment, places))
             if segment.words[:1] == ("cd",):
                 into = segment.words[-1] if len(segment.words) > 1 else "~"
-                places = [resolved(into, place) for place in places]
+                places = [resolved(into, place) for place in places] if into != "-" else every
                 every += places
             if segment.joint != "&&":
                 places = list(dict.fromkeys(every))[:_MOST_PLACES]
@@ -56,7 +56,7 @@ def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:
 def _words(segment: Segment) -> Iterator[tuple[str, Access]]:
     words = list(unwrapped(segment.words))
     writes = any(view[0] in _WRITERS or (view[0] == "sed" and _edits(view)) for view in words)
-    for word in segment.words[1:]:
+    for word in segment.words[1:] if segment.words != ("cd",) else ("~",):
         for part in _parts(word):
             yield part, "w" if writes else "r"
     for source in segment.sources:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
 
 from agent_cli.kernel.errors import ToolError
@@ -45,9 +46,23 @@ def kind_of(mode: int) -> str | None:
     return next((name for test, name in _KINDS if test(mode)), None)
 
 
-def open_file(path: str) -> int:
-    """A descriptor for reading that never waits, so that a pipe can be told from a file. Raises OSError."""
-    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+def open_file(path: str, shown: str) -> BufferedReader:
+    """A regular file for reading, opened without waiting for anybody. Raises ToolError and OSError."""
+    _check_kind(Path(path).stat().st_mode, shown)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        _check_kind(os.fstat(descriptor).st_mode, shown)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def _check_kind(mode: int, shown: str) -> None:
+    odd = kind_of(mode)
+    if odd is not None:
+        hint = " List it instead." if odd == "a directory" else ""
+        raise ToolError(f"{shown} is {odd}, not a file.{hint}")
 
 
 def content_of(path: str) -> bytes | None:

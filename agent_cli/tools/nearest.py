@@ -23,10 +23,11 @@ def near_paths(path: str, root: str) -> list[str]:
         parent, name = parent.parent, parent.name
     lower = {entry.name.casefold(): entry for entry in _entries(parent)}
     close = difflib.get_close_matches(name.casefold(), lower, n=3, cutoff=0.6)
-    found = [lower[match] for match in close]
+    beside = [lower[match] for match in close]
     same = (there for there in _walk(Path(root)) if there.name.casefold() == wanted.name.casefold())
-    found += [there for there in islice(same, 3) if there not in found]
-    return [str(there) for there in found[:3]]
+    elsewhere = list(islice(same, 3))
+    found = [*beside, *elsewhere] if parent == wanted.parent else elsewhere or beside
+    return [str(there) for there in dict.fromkeys(found)][:3]
 
 
 def _entries(directory: Path) -> list[Path]:

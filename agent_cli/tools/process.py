@@ -17,10 +17,12 @@ GRACE = 1.0
 _LOOK = 0.02
 _CHUNK = 65_536
 _MARK = "AGENT_CLI_CALL"
+_SWEEPS = 3
+"""A program may start another one while it is being ended."""
 
 
 class Child:
-    """One running program. `leave` must be awaited, or `kill` called, whatever happens.
+    """One running program. `leave` or `end` must be awaited, or `kill` called, whatever happens.
 
     Without `on_error` standard error goes where standard output goes. Every program that it starts can be found
     again by a mark in its environment, also those that left the group. Construction raises OSError.
@@ -37,6 +39,7 @@ class Child:
         pass_fds: Sequence[int] = (),
     ) -> None:
         self._mark = os.urandom(8).hex()
+        self._forced = False
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
@@ -76,32 +79,37 @@ class Child:
             return False
         return True
 
-    async def leave(self, grace: float = GRACE) -> bool:
-        """Ends whatever is left of the group, first asking, then not; False where nothing was left."""
+    async def leave(self) -> bool:
+        """After the program ended by itself: ends what it left in its group; False where nothing was left."""
+        if self._is_over():
+            self.kill()
+            return False
+        await self.end()
+        return True
+
+    async def end(self) -> None:
+        """Ends everything that the program started, first asking, then not."""
+        self._forced = True
         try:
-            if self._is_over():
-                return False
             self._signal(signal.SIGTERM)
-            await self._over_within(grace)
-            return True
+            await self._over_within(GRACE)
         finally:
             self.kill()
 
     def kill(self) -> None:
         """Ends everything at once and lets go of the pipes. Idempotent."""
-        if not self._exited.is_set() or self._members():
+        if not self._is_over():
+            self._forced = True
             self._signal(signal.SIGKILL)
+        if self._forced:
             self._sweep()
-        elif not self._silent.is_set():
-            self._sweep()
+            self._forced = False
         for descriptor in tuple(self._open):
             self._deafen(descriptor)
-        if self._watch is not None:
-            self._loop.remove_reader(self._watch)
-            os.close(self._watch)
-            self._watch = None
+        self._stop_watching()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=GRACE)
+            self._exited.set()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
@@ -139,11 +147,15 @@ class Child:
         self._loop.add_reader(self._watch, self._ended)
 
     def _ended(self) -> None:
-        if self._process.poll() is not None and self._watch is not None:
+        if self._process.poll() is not None:
+            self._stop_watching()
+            self._exited.set()
+
+    def _stop_watching(self) -> None:
+        if self._watch is not None:
             self._loop.remove_reader(self._watch)
             os.close(self._watch)
             self._watch = None
-            self._exited.set()
 
     # ── the group ──
 
@@ -176,13 +188,23 @@ class Child:
     def _sweep(self) -> None:
         """Ends what left the group, such as `setsid` and daemons, where the system shows environments."""
         mark = f"{_MARK}={self._mark}".encode()
-        for pid, _, _ in _processes() if _PROC.is_dir() else ():
-            with contextlib.suppress(OSError):
-                if mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0"):
+        for _ in range(_SWEEPS if _PROC.is_dir() else 0):
+            marked = [pid for pid, _, state in _processes() if state != "Z" and _is_marked(pid, mark)]
+            for pid in marked:
+                with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
+            if not marked:
+                return
 
 
 _PROC = Path("/proc/self").parent
+
+
+def _is_marked(pid: int, mark: bytes) -> bool:
+    try:
+        return mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def _processes() -> Iterator[tuple[int, int, str]]:

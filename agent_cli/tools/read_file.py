@@ -14,7 +14,7 @@ from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Block, Document, Image, Text
 from agent_cli.kernel.wire import Arguments, describe
 from agent_cli.ports import Say, Touches
-from agent_cli.tools.disk import explain, kind_of, open_file
+from agent_cli.tools.disk import explain, open_file
 from agent_cli.tools.kinds import PDF, Kind, binary_kind, image_kind
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.seen import digest_of, digest_of_file
@@ -80,13 +80,8 @@ class ReadFile:
             raise explain(problem, "read", shown) from None
 
     def _read(self, path: str, args: ReadArguments) -> Output:
-        with os.fdopen(open_file(path), "rb") as file:
-            facts = os.fstat(file.fileno())
-            odd = kind_of(facts.st_mode)
-            if odd is not None:
-                hint = " List it instead." if odd == "a directory" else ""
-                raise ToolError(f"{self._workspace.shown(path)} is {odd}, not a file.{hint}")
-            return self._content(path, file, facts.st_size, args)
+        with open_file(path, self._workspace.shown(path)) as file:
+            return self._content(path, file, os.fstat(file.fileno()).st_size, args)
 
     def _content(self, path: str, file: io.BufferedReader, size: int, args: ReadArguments) -> Output:
         head = file.peek(16)[:16]
@@ -106,8 +101,8 @@ class ReadFile:
         if form is None:
             return _described(f"{binary_kind(head)}, {size:,} bytes; no text to show")
         file.seek(len(form.mark))
-        stream = io.TextIOWrapper(file, form.encoding, errors="replace", newline="\n")
-        return _paged(_streamed(stream), args, form, total=None)
+        with io.TextIOWrapper(file, form.encoding, errors="replace", newline="\n") as stream:
+            return _paged(_streamed(stream), args, form, total=None)
 
     def _media(self, path: str, file: io.BufferedReader, size: int, kind: Kind) -> Output:
         is_pdf = kind is PDF

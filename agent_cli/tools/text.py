@@ -34,7 +34,8 @@ def form_of(sample: bytes, *, whole: bool) -> Form | None:
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
             return Form(encoding, mark)
-    if b"\0" in sample or len(sample.translate(None, _CONTROL)) < 0.95 * len(sample):
+    odd = len(sample) - len(sample.translate(None, _CONTROL))
+    if b"\0" in sample or odd > 2 + len(sample) // 20:
         return None
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)

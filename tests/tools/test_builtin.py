@@ -1,0 +1,98 @@
+"""Which tools there are, and what a model reads about them."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agent_cli.kernel import wire
+from agent_cli.kernel.errors import ArgumentsError, ConfigError
+from agent_cli.tools.builtin import NAMES, builtin
+from agent_cli.tools.workspace import Workspace
+
+
+def names(root: Path, **options: object) -> list[str]:
+    return [tool.spec.name for tool in builtin(Workspace(root), **options)]  # pyright: ignore[reportArgumentType]
+
+
+def test_the_profiles(tmp_path: Path) -> None:
+    assert names(tmp_path) == list(NAMES)
+    assert names(tmp_path, profile="compact") == [
+        "read_file",
+        "write_file",
+        "edit_file",
+        "list_dir",
+        "grep",
+        "bash",
+    ]
+    assert names(tmp_path, disabled=frozenset({"bash", "glob"})) == [
+        "read_file",
+        "write_file",
+        "edit_file",
+        "list_dir",
+        "grep",
+    ]
+
+
+def test_an_unknown_disabled_name_is_an_error_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no tool 'read' to disable\. Did you mean read_file"):
+        names(tmp_path, disabled=frozenset({"read"}))
+    with pytest.raises(ConfigError, match="The tools are read_file, write_file"):
+        names(tmp_path, disabled=frozenset({"zzz"}))
+
+
+@pytest.mark.parametrize(
+    "disabled",
+    [
+        frozenset[str](),
+        *({name} for name in NAMES),
+        frozenset(NAMES) - {"bash"},
+        {"glob", "grep", "list_dir"},
+    ],
+)
+def test_descriptions_name_only_registered_tools(tmp_path: Path, disabled: frozenset[str]) -> None:
+    tools = builtin(Workspace(tmp_path), disabled=frozenset(disabled))
+    registered = {tool.spec.name for tool in tools}
+    for tool in tools:
+        assert tool.spec.brief == tool.spec.description.split("\n")[0]
+        assert "{" not in tool.spec.description.replace("{ }", "").replace("{old, new}", "")
+        words = set(re.findall(r"\w+", tool.spec.description))
+        own = {tool.spec.name} | (
+            {"grep"} if tool.spec.name == "bash" and "grep" in registered else set[str]()
+        )
+        for other in {"read_file", "write_file", "edit_file", "list_dir"} - registered:
+            assert other not in words, (tool.spec.name, other)
+        assert own <= registered
+
+
+def test_what_a_model_pays_for_the_tools(tmp_path: Path) -> None:
+    specs = [tool.spec for tool in builtin(Workspace(tmp_path))]
+    size = sum(len(msgspec.json.encode(spec)) for spec in specs)
+    assert size / 3 < 2_500
+
+
+def test_schemas_are_objects_with_described_arguments(tmp_path: Path) -> None:
+    for tool in builtin(Workspace(tmp_path)):
+        schema = tool.spec.schema
+        assert schema["type"] == "object"
+        assert schema["additionalProperties"] is False
+        assert (schema.get("required") or ["path"])[0] in ("path", "pattern", "command")
+
+
+def test_wrong_arguments_are_named(tmp_path: Path) -> None:
+    read = builtin(Workspace(tmp_path))[0]
+    with pytest.raises(ArgumentsError, match="did you mean 'path'"):
+        wire.arguments(read.arguments, {"paths": "x"})
+    assert wire.arguments(read.arguments, {"path": "x", "offset": "12"}).offset == 12
+
+
+def test_what_each_tool_is(tmp_path: Path) -> None:
+    tools = {tool.spec.name: tool for tool in builtin(Workspace(tmp_path))}
+    assert {name for name, tool in tools.items() if tool.read_only} == {
+        "read_file",
+        "list_dir",
+        "glob",
+        "grep",
+    }
+    assert {name for name, tool in tools.items() if tool.bounded} == {"read_file", "list_dir", "glob", "grep"}
