@@ -6,12 +6,12 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_cli import __version__
 from agent_cli.config import places
@@ -33,6 +33,10 @@ from agent_cli.ports import Facts, Log, OpenModel, Tool
 from agent_cli.providers.registry import KEYS, OFFICIAL, URLS, Endpoint, Registry
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
+
+if TYPE_CHECKING:  # sqlite3 is imported when the log is opened
+    from agent_cli.store.info import SessionInfo
+    from agent_cli.store.sqlite import SqliteStore
 
 UNATTENDED_STEPS = 200
 UNATTENDED_SECONDS = 14_400.0
@@ -56,7 +60,15 @@ CONTROL_FILES = (
     ".git/hooks",
     ".git/config",
 )
-SHELL_STARTS = (".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".config/fish/config.fish")
+SHELL_STARTS = (
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".config/fish/config.fish",
+)
 
 
 @dataclass(slots=True)
@@ -88,13 +100,6 @@ class Opened:
     notices: tuple[str, ...]
 
 
-class Store(Protocol):
-    """What compose needs of a store; on disk or in memory."""
-
-    def create(self, session: str, cwd: str) -> Log: ...
-    def open(self, session: str) -> Log: ...
-
-
 def prepare(options: RunOptions) -> Loaded:
     """The settings in force. Raises ConfigError."""
     return load(options.cwd, options.environ, options.flags, options.config_file)
@@ -108,12 +113,13 @@ def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
     loaded = loaded or prepare(options)
     settings = loaded.settings
     registry = open_registry(options, settings)
-    log, model_of_session = _open_log(options, settings)
+    kept = _open_log(options, settings)
     try:
-        model = registry.open(_model_name(settings, registry, model_of_session))
-        session = Session(_parts(options, loaded, registry, model, log))
+        model = registry.open(_model_name(settings, registry, kept.model))
+        session = Session(_parts(options, loaded, registry, model, kept))
     except BaseException:
-        log.close()
+        kept.log.close()
+        kept.close()
         raise
     return Opened(session, settings, tuple(loaded.notices))
 
@@ -165,22 +171,40 @@ def session_db(options: RunOptions, settings: Settings) -> Path:
     return Path(settings.session.db) if settings.session.db else places.database(options.environ)
 
 
-def _open_log(options: RunOptions, settings: Settings) -> tuple[Log, str]:
-    """The session's log, and the model it used last ("" for a new one)."""
+class Kept(NamedTuple):
+    """A session's log, the model it used last ("" for a new one), and what closes the store behind it."""
+
+    log: Log
+    model: str
+    close: Callable[[], None]
+
+
+def _open_log(options: RunOptions, settings: Settings) -> Kept:
     cwd = str(options.cwd.resolve())
     if options.ephemeral:
-        from agent_cli.store.memory import MemoryLog
+        from agent_cli.store.memory import MemoryStore
 
-        return MemoryLog(_new_id()), ""
+        memory = MemoryStore()
+        return Kept(memory.create(_new_id(), cwd), "", memory.close)
     from agent_cli.store.sqlite import open_store
 
     store = open_store(session_db(options, settings))
-    if options.resume is None and not options.resume_latest:
-        return store.create(_new_id(), cwd), ""
-    found = store.find(options.resume) if options.resume else store.latest(cwd)
+    try:
+        if options.resume is None and not options.resume_latest:
+            return Kept(store.create(_new_id(), cwd), "", store.close)
+        found = _find(store, options.resume, cwd)
+        return Kept(store.open(found.id), found.model, store.close)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _find(store: SqliteStore, wanted: str | None, cwd: str) -> SessionInfo:
+    """The session of that name, else the latest of this directory."""
+    found = store.find(wanted) if wanted else store.latest(cwd)
     if found is None:
         raise ConfigError(f"there is no session to continue in {cwd}; start one without --continue")
-    return store.open(found.id), found.model
+    return found
 
 
 def _new_id() -> str:
@@ -190,7 +214,7 @@ def _new_id() -> str:
 # ── the parts ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, log: Log) -> Parts:
+def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, kept: Kept) -> Parts:
     settings = loaded.settings
     root = _root(options, loaded)
     started = SessionStarted(
@@ -203,7 +227,7 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         mode=settings.permissions.mode,
     )
     return Parts(
-        log=log,
+        log=kept.log,
         clock=SystemClock(),
         models=registry,
         model=model,
@@ -225,6 +249,7 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
             concurrency=settings.tools.concurrency,
             max_result_bytes=settings.tools.max_output_bytes,
         ),
+        on_close=kept.close,
     )
 
 
@@ -257,11 +282,17 @@ def _system(
     """Our words, or the file that replaces them; a small model gets the short ones."""
     compact = card.profile == "compact"
     if settings.agent.system_prompt_file:
-        template = _read_text(Path(settings.agent.system_prompt_file).expanduser(), "agent.system_prompt_file")
+        template = _read_text(
+            Path(settings.agent.system_prompt_file).expanduser(), "agent.system_prompt_file"
+        )
     else:
-        template = (files("agent_cli.context") / ("compact.md" if compact else "system.md")).read_text("utf-8")
+        template = (files("agent_cli.context") / ("compact.md" if compact else "system.md")).read_text(
+            "utf-8"
+        )
     if compact:
-        instructions = tuple(Instructions(file.source, file.text[:COMPACT_INSTRUCTIONS]) for file in instructions)
+        instructions = tuple(
+            Instructions(file.source, file.text[:COMPACT_INSTRUCTIONS]) for file in instructions
+        )
     return system_prompt(template, started, instructions, settings.agent.append_system_prompt or "")
 
 
@@ -269,7 +300,9 @@ def _read_text(path: Path, key: str) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise ConfigError(f"{key}: {path} cannot be read as text ({problem}); name another file or unset the key") from None
+        raise ConfigError(
+            f"{key}: {path} cannot be read as text ({problem}); name another file or unset the key"
+        ) from None
 
 
 def _remember(project: Path, rule: str) -> None:

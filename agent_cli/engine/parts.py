@@ -32,6 +32,10 @@ class Settings:
     longest_delay: float = 60.0
 
 
+def _nothing() -> None:
+    """There is nothing to close."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """`tools` and `system` depend on the model: a small one gets few tools and a short prompt.
@@ -39,6 +43,7 @@ class Parts:
     `started` is recorded as the first fact of a new session. `judge` is the permission gate.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
+    `on_close` is called once, after the log was let go.
     """
 
     log: Log
@@ -58,3 +63,4 @@ class Parts:
     settings: Settings = field(default_factory=Settings)
     breakers: Breakers = field(default_factory=Breakers)
     fallbacks: tuple[str, ...] = ()
+    on_close: Callable[[], None] = _nothing

@@ -35,6 +35,7 @@ class Session:
         self._idle = asyncio.Event()
         self._idle.set()
         self._timed_out = False
+        self._closed = False
         if self.state.running:
             self._core.record(endings.abandoned())
         self._resumed = self.state.started
@@ -88,18 +89,21 @@ class Session:
 
     async def close(self, reason: str = "") -> None:
         """Stops a running turn, lets go of the log and of the model. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
         self._later.clear()
         self._steered.clear()
         if self._task is not None:
             self._task.cancel()
             await self._idle.wait()
-        if self.state.started and self._core.hub.failure is None and not self._closed:
-            self._core.record(ev.SessionEnded(reason))
-        self._core.hub.close()
-        await self._core.model.provider.close()
-        self._closed = True
-
-    _closed = False
+        try:
+            if self.state.started and self._core.hub.failure is None:
+                self._core.record(ev.SessionEnded(reason))
+        finally:
+            self._core.hub.close()
+            self._core.parts.on_close()
+            await self._core.model.provider.close()
 
     # ── commands ──
 

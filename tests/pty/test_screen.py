@@ -1,0 +1,130 @@
+"""The terminal UI as a person meets it: real keys, a real terminal, the installed command."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.pty.terminal import Terminal
+
+pytestmark = [pytest.mark.pty, pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")]
+
+ASK_TO_WRITE = [
+    {
+        "text": "I will write it.",
+        "calls": [{"name": "write_file", "arguments": {"path": "a.txt", "content": "hi\n"}}],
+    },
+    {"text": "It is written."},
+]
+SLOW = [{"text": "word " * 400, "pace_ms": 50}, {"text": "second answer"}]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    return {"AGENT_CLI_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+def script(project: Path, replies: list[dict[str, object]]) -> str:
+    path = project.parent / "script.jsonl"
+    path.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+    return str(path)
+
+
+def test_without_a_key_the_first_run_offers_three_ways_and_the_demo_plays(
+    project: Path, home: dict[str, str]
+):
+    with Terminal(cwd=project, env=home) as terminal:
+        screen = terminal.until("play the demo")
+        assert "enter a key" in screen
+        assert "install the local model" in screen
+        terminal.type("d")
+        terminal.until("scripted")
+        terminal.line("show me")
+        terminal.until("Say anything, and the script begins again.")
+        terminal.line("/quit")
+        assert terminal.ended() == 0
+        assert b"--resume" in terminal.raw
+
+
+def test_an_approval_is_given_in_place_and_the_file_is_written(project: Path, home: dict[str, str]):
+    with Terminal("--script", script(project, ASK_TO_WRITE), cwd=project, env=home) as terminal:
+        terminal.until("ready")
+        terminal.line("write it")
+        terminal.until("a.txt")
+        terminal.until("once")
+        assert not (project / "a.txt").exists()
+        terminal.child.expect(pexpect_timeout(), timeout=0.4)  # typed ahead, it would not count
+        terminal.type("y")
+        terminal.until("It is written.")
+        assert (project / "a.txt").read_text() == "hi\n"
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+
+
+def pexpect_timeout() -> object:
+    import pexpect
+
+    return pexpect.TIMEOUT
+
+
+def test_a_turn_is_interrupted_and_the_session_goes_on(project: Path, home: dict[str, str]):
+    with Terminal("--script", script(project, SLOW), cwd=project, env=home) as terminal:
+        terminal.until("ready")
+        terminal.line("talk")
+        terminal.until("word word")
+        terminal.type("\x1b")
+        terminal.until("── interrupted")
+        terminal.line("again")
+        terminal.until("second answer")
+        terminal.type("\x03\x03")
+        assert terminal.ended() == 0
+
+
+def test_a_tiny_terminal_and_a_storm_of_sizes_do_no_harm(project: Path, home: dict[str, str]):
+    with Terminal("--script", script(project, SLOW), cwd=project, env=home, columns=20, rows=5) as terminal:
+        terminal.line("talk")
+        terminal.until("word")
+        for columns, rows in [(80, 24), (20, 5), (200, 50), (1, 1), (40, 10), (80, 24)] * 3:
+            terminal.resize(columns, rows)
+        terminal.until("word word word")
+        terminal.type("\x1b")
+        terminal.until("── interrupted")
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+
+
+def test_what_was_said_is_there_after_kill_9(project: Path, home: dict[str, str]):
+    path = script(project, [{"text": "first answer"}, {"text": "never"}])
+    with Terminal("--script", path, cwd=project, env=home) as terminal:
+        terminal.until("ready")
+        terminal.line("remember me")
+        terminal.until("first answer")
+        terminal.until("done")
+        os.kill(terminal.child.pid, signal.SIGKILL)
+        terminal.ended()
+    with Terminal("--script", path, "--continue", cwd=project, env=home) as terminal:
+        terminal.until("first answer")
+        terminal.until("remember me")
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+
+
+def test_a_kill_leaves_the_terminal_as_it_was(project: Path, home: dict[str, str]):
+    with Terminal("--script", script(project, SLOW), cwd=project, env=home) as terminal:
+        terminal.until("ready")
+        terminal.line("talk")
+        terminal.until("word word")
+        os.kill(terminal.child.pid, signal.SIGTERM)
+        assert terminal.ended() == 143
+        assert b"\x1b[?1049l" in terminal.raw, "the alternate screen was left"
+        assert b"\x1b[?25h" in terminal.raw, "the cursor is shown again"
