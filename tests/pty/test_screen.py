@@ -92,6 +92,7 @@ def test_a_turn_is_interrupted_and_the_session_goes_on(project: Path, home: dict
 
 def test_a_tiny_terminal_and_a_storm_of_sizes_do_no_harm(project: Path, home: dict[str, str]):
     with Terminal("--script", script(project, SLOW), cwd=project, env=home, columns=20, rows=5) as terminal:
+        terminal.until("Say what")
         terminal.line("talk")
         terminal.until("word")
         for columns, rows in [(80, 24), (20, 5), (200, 50), (1, 1), (40, 10), (80, 24)] * 3:
