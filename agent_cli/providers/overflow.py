@@ -21,6 +21,7 @@ SHAPES = (
     r"exceeds? the context window",  # OpenAI
     r"input tokens exceed the configured limit",  # Azure
     rf"input token count \(?{USED}\)? exceeds the maximum number of tokens allowed \(?{LIMIT}\)?",  # Google
+    r"request payload size exceeds the limit",  # Google, in bytes: images and files
     rf"maximum prompt length is {LIMIT} but the request contains {USED}",  # xAI
     r"reduce the length of the messages",  # Groq
     rf"range of input length should be \[\d+, ?{LIMIT}\]",  # Alibaba

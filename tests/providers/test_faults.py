@@ -53,6 +53,7 @@ def error(message: str, kind: str = "", code: object = None) -> dict[str, object
             "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
             (1_200_000, 1_048_576),
         ),
+        ("Request payload size exceeds the limit: 20971520 bytes.", (None, None)),
         (
             "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
             (537_812, 131_072),
