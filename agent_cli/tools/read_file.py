@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -18,7 +19,7 @@ from agent_cli.tools.disk import explain, open_file
 from agent_cli.tools.kinds import PDF, Kind, binary_kind, image_kind
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.seen import digest_of, digest_of_file
-from agent_cli.tools.text import SAMPLE, Form, decode, form_of
+from agent_cli.tools.text import SAMPLE, Form, decode, flat, form_of
 from agent_cli.tools.workspace import Workspace
 
 PAGE = 100_000
@@ -95,14 +96,23 @@ class ReadFile:
             if decoded is None:
                 return _described(f"{binary_kind(head)}, {len(raw):,} bytes; no text to show")
             text, form = decoded
-            return _paged(_split(text), args, form, total=_count(text))
+            lines = _split(text)
+            first = _first(args, len(lines))
+            return _paged(
+                map(_Line, islice(lines, first - 1, None)), first, args.limit, form, total=len(lines)
+            )
         self._workspace.seen.mark(path, digest_of_file(path))
-        form = form_of(file.read(SAMPLE), whole=False)
+        form = form_of(file.read(SAMPLE))
         if form is None:
             return _described(f"{binary_kind(head)}, {size:,} bytes; no text to show")
         file.seek(len(form.mark))
         with io.TextIOWrapper(file, form.encoding, errors="replace", newline="\n") as stream:
-            return _paged(_streamed(stream), args, form, total=None)
+            lines = _streamed(stream)
+            before = sum(1 for _ in islice(lines, args.offset - 1)) if args.offset > 1 else 0
+            following = next(lines, None)
+            first = _first(args, before + (following is not None))
+            rest = chain(() if following is None else (following,), lines)
+            return _paged(rest, first, args.limit, form, total=None)
 
     def _media(self, path: str, file: io.BufferedReader, size: int, kind: Kind) -> Output:
         is_pdf = kind is PDF
@@ -141,15 +151,19 @@ class _Line(NamedTuple):
     size: int = 0
 
 
-def _split(text: str) -> Iterator[_Line]:
-    lines = text.split("\n")
+def _split(text: str) -> list[str]:
+    lines = flat(text).split("\n")
     if not lines[-1]:
         lines.pop()
-    return (_Line(line.removesuffix("\r")) for line in lines)
+    return lines
 
 
-def _count(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n") if text else 0)
+def _first(args: ReadArguments, count: int) -> int:
+    """The line to begin with. Raises ToolError where the file, of at least `count` lines, does not have it."""
+    first = max(1, args.offset)
+    if first > max(1, count):
+        raise ToolError(f"There is no line {first}: the file has {count} lines.")
+    return first
 
 
 def _streamed(stream: io.TextIOWrapper) -> Iterator[_Line]:
@@ -162,30 +176,25 @@ def _streamed(stream: io.TextIOWrapper) -> Iterator[_Line]:
         yield _Line(piece.rstrip("\r\n"), size if size > len(piece) else 0)
 
 
-def _paged(lines: Iterable[_Line], args: ReadArguments, form: Form, *, total: int | None) -> Output:
-    first = max(1, args.offset)
+def _paged(lines: Iterable[_Line], first: int, limit: int, form: Form, *, total: int | None) -> Output:
+    """A page of lines of which the first has the number `first`. `total` is None where nobody counted."""
     shown: list[str] = []
-    left = PAGE - NOTES
-    number = 0
     notes: list[str] = []
+    left = PAGE - NOTES
     more = False
-    for number, line in enumerate(lines, 1):
-        if number < first:
-            continue
+    for number, line in enumerate(lines, first):
         entry = f"{number}\t{line.text}"
         size = len(entry) + 1 if entry.isascii() else len(entry.encode(errors="replace")) + 1
         if size > left and not shown:
             entry = _cut(entry, left)
             notes.append(_long_line(number, line))
-        elif size > left or (args.limit > 0 and len(shown) >= args.limit):
+        elif size > left or (limit > 0 and len(shown) >= limit):
             more = True
             break
         elif line.size:
             notes.append(_long_line(number, line))
         shown.append(entry)
         left -= size
-    if not shown and first > 1:
-        raise ToolError(f"There is no line {first}: the file has {number} lines.")
     return _page(shown, first, notes, form, total if more or first > 1 else len(shown), more=more)
 
 

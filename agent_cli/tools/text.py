@@ -29,36 +29,47 @@ class Form(NamedTuple):
         return f"{self.encoding} with byte order mark" if self.mark else self.encoding
 
 
-def form_of(sample: bytes, *, whole: bool) -> Form | None:
-    """The form of a file that begins like this, None for what is no text. `whole`: the sample is all of it."""
-    for mark, encoding in _MARKS:
-        if sample.startswith(mark):
-            return Form(encoding, mark)
-    odd = len(sample) - len(sample.translate(None, _CONTROL))
-    if b"\0" in sample or odd > 2 + len(sample) // 20:
-        return None
+def form_of(sample: bytes) -> Form | None:
+    """The form of a file that begins like this, None for what is no text."""
+    marked = _marked(sample)
+    if marked is not None or _is_binary(sample):
+        return marked
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)
-        return Form()
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
-        pass
-    try:
-        sample.decode("cp1252")
-        return Form("cp1252")
-    except UnicodeDecodeError:
-        return Form("latin-1")
+        return _single_byte(sample)
+    return Form()
 
 
 def decode(raw: bytes) -> tuple[str, Form] | None:
     """The text and its form, such that `encode` gives the same bytes again; None for what is no text."""
-    form = form_of(raw, whole=True)
-    if form is None:
+    form = _marked(raw)
+    if form is None and (b"\0" in raw or _is_binary(raw[:SAMPLE])):
         return None
     try:
-        text = raw[len(form.mark) :].decode(form.encoding)
+        return raw[len(form.mark) if form else 0 :].decode(form.encoding if form else "utf-8"), form or Form()
     except UnicodeDecodeError:
-        return None
-    return text, form
+        if form is not None:
+            return None
+    form = _single_byte(raw)
+    return raw.decode(form.encoding), form
+
+
+def _marked(raw: bytes) -> Form | None:
+    return next((Form(encoding, mark) for mark, encoding in _MARKS if raw.startswith(mark)), None)
+
+
+def _is_binary(sample: bytes) -> bool:
+    odd = len(sample) - len(sample.translate(None, _CONTROL))
+    return b"\0" in sample or odd > 2 + len(sample) // 20
+
+
+def _single_byte(raw: bytes) -> Form:
+    try:
+        raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return Form("latin-1")
+    return Form("cp1252")
 
 
 def encode(text: str, form: Form) -> bytes:

@@ -94,20 +94,25 @@ def with_endings_of(held: Standing, text: str) -> str:
 
 
 async def carry_out(workspace: Workspace, path: str, change: Change) -> Output:
-    """Writes and reports. Cancelling does not cut a write: it is finished first."""
+    """Writes and reports. Cancelling does not cut a write: it is finished, and the error carries the report."""
     held = change.standing
     if workspace.target(path) != held.path:
         raise ToolError(f"{held.shown} leads to another file by now. Nothing was written; call again.")
+    cut: asyncio.CancelledError | None = None
     try:
         if len(change.raw) <= INLINE:
             replace(held.path, change.raw)
         else:
-            await _to_its_end(lambda: replace(held.path, change.raw))
+            cut = await _to_its_end(lambda: replace(held.path, change.raw))
         known = digest_of(change.raw) if len(change.raw) <= LARGEST_HASHED else digest_of_file(held.path)
     except OSError as problem:
         raise explain(problem, "write", held.shown) from None
     workspace.seen.mark(held.path, known)
-    return Output((Text(_report(change)),), change.diff, changed=(held.path,))
+    report = _report(change)
+    if cut is not None:
+        cut.args = (report,)
+        raise cut
+    return Output((Text(report),), change.diff, changed=(held.path,))
 
 
 def _report(change: Change) -> str:
@@ -128,11 +133,14 @@ def _bounded(diff: str) -> str:
     return f"{head}\n[{left:,} more lines of the diff are not shown]"
 
 
-async def _to_its_end(work: Callable[[], None]) -> None:
+async def _to_its_end(work: Callable[[], None]) -> asyncio.CancelledError | None:
+    """Does the work in a thread; returns the cancellation that came meanwhile, also where it came twice."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        while not task.done():
+    cut: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
             await asyncio.wait([task])
-        raise
+        except asyncio.CancelledError as problem:
+            cut = problem
+    task.result()
+    return cut

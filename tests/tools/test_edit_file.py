@@ -210,6 +210,8 @@ def test_an_edit_and_its_reverse_restore_the_bytes(
     plain = text.replace("\r\n", "\n")
     start = data.draw(st.integers(0, len(plain)))
     stop = data.draw(st.integers(start, len(plain)))
+    if end == "\r\n" and "\n" not in plain[:start] + plain[stop:]:
+        return  # nothing left would say which line ends the file had
     old, new = plain[start:stop], "«" + data.draw(st.text(alphabet="xy\n", max_size=5)) + "»"
     with tempfile.TemporaryDirectory() as place:
         bench = Bench(Path(place).resolve())

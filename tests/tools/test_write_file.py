@@ -13,6 +13,7 @@ import pytest
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import FileDiff, Shown, as_text
 from agent_cli.tools import disk, writing
+from agent_cli.tools.seen import digest_of
 from tests.tools.bench import Bench
 
 
@@ -189,13 +190,17 @@ async def test_cancelling_lets_the_write_finish(bench: Bench, monkeypatch: pytes
     monkeypatch.setattr(writing, "replace", slow)
     task = asyncio.create_task(bench.call("write_file", path="a.txt", content="done\n"))
     await asyncio.to_thread(started.wait)
-    task.cancel()
-    await asyncio.sleep(0)
-    task.cancel()
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert not task.done()
     go.set()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(asyncio.CancelledError) as caught:
         await task
     assert path.read_text() == "done\n"
+    assert "Changed a.txt (+1 -0)." in caught.value.args[0]
+    assert bench.workspace.seen.digest(str(path)) == digest_of(b"done\n")
 
 
 async def test_the_preview_is_the_diff_and_writes_nothing(bench: Bench) -> None:
