@@ -40,6 +40,13 @@ class Handler(BaseHTTPRequestHandler):
                 401, {"error": {"code": 401, "message": "Invalid API Key", "type": "authentication_error"}}
             )
             return
+        if self.path.startswith("/slots/0?action="):
+            self._slot(self.path.partition("=")[2], Path(FLAGS["--slot-save-path"]) / body["filename"])
+            return
+        if not body.get("stream"):
+            note("warmed", body)
+            self._json(200, {"choices": []})
+            return
         with Handler.counting:
             number = Handler.asked
             Handler.asked += 1
@@ -53,6 +60,12 @@ class Handler(BaseHTTPRequestHandler):
             self._json(400, {"error": error})
             return
         self._stream(self.plan["replies"][number % len(self.plan["replies"])], number)
+
+    def _slot(self, action: str, file: Path) -> None:
+        note("slots", action)
+        if action == "save":
+            file.write_text("state", "utf-8")
+        self._json(200 if file.read_text("utf-8") == "state" else 400, {})
 
     def _stream(self, text: str, number: int) -> None:
         self.send_response(200)

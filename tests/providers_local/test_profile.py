@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.kernel.messages import Image, Message, Part, Prompt, Text, ToolCall, ToolResult, ToolSpec
-from agent_cli.providers.local.profile import RESULT_CHARS, WINDOW, encode, tokens_in
+from agent_cli.providers.local.profile import RESULT_CHARS, WINDOW, encode, protocol, tokens_in
 from agent_cli.providers.local.simple import ANSWER, ARGUMENTS
 
 NAMES = tuple(name for name in ARGUMENTS if name != ANSWER)
@@ -17,6 +17,8 @@ TOOLS = tuple(
     ToolSpec(name, f"Does {name}. And more.", {"type": "object"}) for name in (*NAMES, "spawn_agent")
 )
 SYSTEM = "You are an agent."
+READ = ("read_file", {"path": "a"}, "text")
+FAIL = ("edit_file", {"path": "a", "old": "x", "new": "y"}, "not found", False)
 
 
 def said(*parts: Part) -> Message:
@@ -62,7 +64,6 @@ def contents(body: dict) -> list[str]:
 def test_tools_stand_in_the_system_text_and_the_schema_only() -> None:
     body = encode(prompt([told(Text("Hello"))]))
     assert "tools" not in body
-    assert allowed(body) == [*NAMES, ANSWER]
     system, question = contents(body)
     assert question == "Hello"
     assert SYSTEM in system
@@ -75,6 +76,18 @@ def test_the_brief_of_a_tool_replaces_its_description() -> None:
     tool = ToolSpec("bash", "Long words.", {}, brief="Runs a command.")
     system = contents(encode(prompt([told(Text("x"))], tools=(tool,))))[0]
     assert "- bash(command): Runs a command.\n" in system
+
+
+def test_editing_is_offered_once_something_was_looked_at() -> None:
+    assert allowed(encode(prompt([told(Text("Fix a"))]))) == [
+        *(name for name in NAMES if name != "edit_file"),
+        ANSWER,
+    ]
+    assert allowed(encode(prompt(steps(("list_dir", {"path": "."}, "a"))))) == [
+        *(name for name in NAMES if name != "edit_file"),
+        ANSWER,
+    ]
+    assert allowed(encode(prompt(steps(READ)))) == [*NAMES, ANSWER]
 
 
 def test_only_registered_tools_are_offered() -> None:
@@ -105,12 +118,39 @@ def test_calls_and_results_are_told_back_as_the_model_wrote_them() -> None:
     assert rest == [
         "Fix it",
         '{"tool": "read_file", "args": {"path": "x"}}',
-        "Result: a",
+        "Result (0 lines):\na",
         '{"tool": "edit_file", "args": {"path": "x", "old": "a", "new": "b"}}',
         "Result: ok",
         '{"tool": "final_answer", "args": {"answer": "Done."}}',
         "Thanks",
     ]
+
+
+def test_line_numbers_of_a_file_become_a_count() -> None:
+    shown = contents(encode(prompt(steps(("read_file", {"path": "x"}, "1\tdef f():\n2\t\treturn 1")))))[-1]
+    assert shown.startswith("Result (2 lines):\ndef f():\n\treturn 1\n")
+    kept = contents(encode(prompt(steps(("bash", {"command": "x"}, "1\tone")))))[-1]
+    assert kept.startswith("Result: 1\tone")
+
+
+def test_the_request_stands_behind_the_last_result_and_only_there() -> None:
+    other = ("grep", {"pattern": "x", "path": "."}, "none")
+    _, *rest = contents(encode(prompt(steps(READ, other))))
+    assert rest[2] == "Result (0 lines):\ntext"
+    assert rest[4].startswith("Result: none\n\nThe request was: Do it\n")
+
+
+def test_a_failure_says_to_try_another_way() -> None:
+    assert "Try another way" in contents(encode(prompt(steps(FAIL))))[-1]
+
+
+def test_the_session_s_own_words_follow_what_every_prompt_begins_with() -> None:
+    offered = tuple(tool for tool in TOOLS if tool.name in NAMES)
+    here = contents(encode(prompt([told(Text("x"))], system=("Working directory: /a",))))[0]
+    there = contents(encode(prompt([told(Text("x"))], system=("Working directory: /b",))))[0]
+    assert here.startswith(protocol(offered))
+    assert there.startswith(protocol(offered))
+    assert here.endswith("Working directory: /a")
 
 
 def test_the_run_status_is_left_out() -> None:
@@ -139,9 +179,6 @@ def test_a_choice_of_tool_bounds_the_schema(choice: str, expected: list[str]) ->
 
 
 # ── loops ──
-
-READ = ("read_file", {"path": "a"}, "text")
-FAIL = ("edit_file", {"path": "a", "old": "x", "new": "y"}, "not found", False)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +217,12 @@ def test_the_operator_s_next_message_begins_anew() -> None:
     assert allowed(encode(prompt(messages))) == [*NAMES, ANSWER]
 
 
+def test_without_tools_there_is_nothing_but_the_answer() -> None:
+    body = encode(prompt([told(Text("Hello"))], tools=()))
+    assert allowed(body) == [ANSWER]
+    assert contents(body)[-1] == "Hello"
+
+
 # ── room ──
 
 texts = st.text(max_size=200)
@@ -216,7 +259,7 @@ def test_what_was_sent_stays_the_prefix(made: list, answer: str) -> None:
 def test_a_long_result_is_cut_and_says_so() -> None:
     text = "".join(f"line {number}\n" for number in range(1_000))
     shown = contents(encode(prompt(steps(("bash", {"command": "x"}, text)))))[-1]
-    assert len(shown) < RESULT_CHARS + 100
+    assert len(shown) < RESULT_CHARS + 250
     assert "line 0\n" in shown
     assert "line 999" in shown
     assert "characters left out" in shown

@@ -47,8 +47,10 @@ async def start(tmp_path: Path, binary: Path) -> AsyncIterator[Start]:
 
     def make(**plan: object) -> LocalProvider:
         model = tmp_path / "model.gguf"
-        model.write_text(json.dumps({"replies": [HELLO], **plan}))
-        child = LocalServer(binary, model, tmp_path / "server.log", 8_192)
+        text = json.dumps({"replies": [HELLO], **plan})
+        if not model.exists() or model.read_text("utf-8") != text:
+            model.write_text(text)
+        child = LocalServer(binary, model, tmp_path / "server.log", tmp_path / "states", 8_192)
         made.append(LocalProvider(child, CARD))
         return made[-1]
 
@@ -84,6 +86,43 @@ async def test_one_child_serves_many_requests_side_by_side(start: Start, tmp_pat
     await asyncio.gather(*(ask(provider) for _ in range(4)))
     assert len(written(tmp_path, "started")) == 1
     assert len(written(tmp_path, "requests")) == 4
+
+
+async def test_the_beginning_of_every_prompt_is_computed_once_and_kept(start: Start, tmp_path: Path) -> None:
+    first = start()
+    await ask(first)
+    await ask(first)
+    await first.close()
+    await ask(start())
+    assert written(tmp_path, "slots") == ["save", "restore"]
+    (warmed,) = written(tmp_path, "warmed")
+    (beginning,) = warmed["messages"]
+    asked = [request["messages"][0] for request in written(tmp_path, "requests")]
+    assert len(asked) == 3
+    assert all(system["content"].startswith(beginning["content"]) for system in asked)
+    assert "You are an agent." not in beginning["content"]
+
+
+async def test_a_kept_state_that_does_not_fit_is_made_again(start: Start, tmp_path: Path) -> None:
+    first = start()
+    await ask(first)
+    await first.close()
+    (state,) = (tmp_path / "states").iterdir()
+    state.write_text("of another version")
+    await ask(start())
+    assert written(tmp_path, "slots") == ["save", "restore", "save"]
+
+
+async def test_only_the_newest_states_are_kept(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "states").mkdir()
+    for age in range(9):
+        old = tmp_path / "states" / f"{age}.state"
+        old.write_text("state")
+        os.utime(old, (age, age))
+    await ask(start())
+    kept = {path.name for path in (tmp_path / "states").iterdir()}
+    assert {"6.state", "7.state", "8.state"} < kept
+    assert len(kept) == 4
 
 
 async def test_the_child_gets_its_flags_and_none_of_our_keys(
@@ -179,7 +218,7 @@ async def test_the_child_dies_with_us_however_we_die(
         from agent_cli.providers.local.server import LocalServer
         folder = pathlib.Path({str(tmp_path)!r})
         async def main():
-            child = LocalServer(folder / "llama-server", folder / "model.gguf", folder / "server.log", 8192)
+            child = LocalServer(folder / "llama-server", folder / "model.gguf", folder / "server.log", folder / "states", 8192)
             await child.ready()
             print(child.pid, flush=True)
             await asyncio.Event().wait()

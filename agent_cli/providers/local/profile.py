@@ -8,12 +8,12 @@ server reuses what it has computed for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from agent_cli.kernel.messages import (
-    Block,
     Document,
     Image,
     Message,
@@ -25,6 +25,7 @@ from agent_cli.kernel.messages import (
     ToolSpec,
     text_of,
 )
+from agent_cli.providers.local.guard import allowed, request_in, shown, stuck
 from agent_cli.providers.local.simple import (
     ANSWER,
     ARGUMENTS,
@@ -41,8 +42,10 @@ SYSTEM_CHARS = 4_000
 RESULT_CHARS = 2_400
 SHORT_CHARS = 240
 MARGIN_TOKENS = 64
-CHANGING = frozenset({"write_file", "edit_file", "bash"})
+NUMBER = re.compile(r"^\d+\t", re.MULTILINE)
+"""Line numbers of a file that was read: a small model would write them into what it copies."""
 
+LOOK = "Never guess what a file holds: read it first, then change it or use its content."
 HOW = 'Reply with one JSON object only, of the form {"tool": NAME, "args": {...}}. Tools:'
 ANSWER_BRIEF = "Finish: give the answer to the user. Call this when the task is done."
 EXAMPLES = f"""\
@@ -58,8 +61,8 @@ Result: ok
 {written(ANSWER, {"answer": "Changed b.md."})}"""
 ENOUGH = "You already did that. Now answer the user's request."
 FAILED = "That did not work. Try another way."
-OTHERWISE = "You did that already. Go on with the task, or answer."
-MAX_FAILURES = 4
+REMINDER = "The request was: {}\nIf it is fulfilled, give the answer. If not, take the next step."
+REQUEST_CHARS = 600
 
 
 class Line(NamedTuple):
@@ -70,35 +73,20 @@ class Line(NamedTuple):
     result: bool = False
 
 
-class Step(NamedTuple):
-    """One call of the running turn with its result."""
-
-    call: ToolCall
-    result: str
-    ok: bool
-
-    def same_call(self, other: Step) -> bool:
-        return self.call.name == other.call.name and self.call.arguments == other.call.arguments
-
-
 def encode(prompt: Prompt, window: int = WINDOW) -> dict[str, Any]:
     """The body of a chat completion for llama-server. The run status line is left out: it would cost reuse."""
-    tools = offered(prompt)
-    names = allowed(prompt)
     lines = list(_lines(prompt.messages))
-    if len(names) == 1 and prompt.tool_choice == "auto":
+    if stuck(prompt.messages):
         lines.append(Line("user", ENOUGH))
-    elif len(names) <= len(tools):
-        lines.append(Line("user", OTHERWISE))
+    elif lines and lines[-1].result:
+        lines.append(Line("user", REMINDER.format(cut(request_in(prompt.messages), REQUEST_CHARS))))
     max_tokens = min(prompt.max_output or MAX_OUTPUT, MAX_OUTPUT, window // 2)
-    system = Line("system", system_text(prompt.system, tools))
-    fitted = _fitted([system, *lines], window - max_tokens - MARGIN_TOKENS)
+    system = "\n\n".join([protocol(offered(prompt)), cut("\n\n".join(prompt.system), SYSTEM_CHARS)])
+    fitted = _fitted([Line("system", system), *lines], window - max_tokens - MARGIN_TOKENS)
+    schema = {"anyOf": [schema_of(name) for name in allowed(prompt)]}
     return {
         "messages": _merged(fitted),
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "call", "schema": {"anyOf": [schema_of(name) for name in names]}},
-        },
+        "response_format": {"type": "json_schema", "json_schema": {"name": "call", "schema": schema}},
         "temperature": prompt.temperature or 0,
         "seed": 1,
         "cache_prompt": True,
@@ -108,47 +96,11 @@ def encode(prompt: Prompt, window: int = WINDOW) -> dict[str, Any]:
     }
 
 
-def system_text(system: tuple[str, ...], tools: tuple[ToolSpec, ...]) -> str:
-    """The session's own system text, then how to call, the tools, and two worked examples."""
+def protocol(tools: tuple[ToolSpec, ...]) -> str:
+    """How to call, the tools, and two worked examples: how every prompt with these tools begins."""
     listed = [(tool.name, brief_of(tool)) for tool in tools] + [(ANSWER, ANSWER_BRIEF)]
     signatures = [f"- {name}({', '.join(ARGUMENTS[name])}): {brief}" for name, brief in listed]
-    return "\n".join([cut("\n\n".join(system), SYSTEM_CHARS), "", HOW, *signatures, "", EXAMPLES])
-
-
-def circling(steps: list[Step]) -> bool:
-    """True where the last step of this turn brought nothing new.
-
-    That is: the same call as the one before; or one made earlier with the same result, nothing changed
-    since; or the second failure in a row of one tool.
-    """
-    if len(steps) < 2:
-        return False
-    last, before = steps[-1], steps[-2]
-    if last.same_call(before) or (last.call.name == before.call.name and not last.ok and not before.ok):
-        return True
-    for earlier in reversed(steps[:-1]):
-        if earlier.same_call(last) and earlier.result == last.result:
-            return True
-        if earlier.ok and earlier.call.name in CHANGING:
-            return False
-    return False
-
-
-def allowed(prompt: Prompt) -> tuple[str, ...]:
-    """The tools of the next step. Where the last step circled, its tool is left out; where one before it in
-    this turn circled as well, or the last `MAX_FAILURES` steps failed, only the answer is left.
-    """
-    names = [tool.name for tool in offered(prompt)]
-    if prompt.tool_choice in names:
-        return (prompt.tool_choice,)
-    steps = list(_steps(prompt.messages))
-    circles = [circling(steps[: at + 1]) for at in range(len(steps))]
-    failing = len(steps) >= MAX_FAILURES and not any(step.ok for step in steps[-MAX_FAILURES:])
-    if prompt.tool_choice == "none" or failing or (circles and circles[-1] and sum(circles) > 1):
-        return (ANSWER,)
-    if circles and circles[-1]:
-        names.remove(steps[-1].call.name)
-    return (*names, ANSWER)
+    return "\n".join([HOW, *signatures, LOOK, "", EXAMPLES])
 
 
 def cut(text: str, limit: int) -> str:
@@ -163,22 +115,6 @@ def tokens_in(text: str) -> int:
     """An estimate from above: digits stand alone in these vocabularies, other text has 3 bytes a token."""
     digits = sum(character.isdigit() for character in text)
     return digits + (len(text.encode()) - digits) // 3 + 8
-
-
-def _steps(messages: tuple[Message, ...]) -> Iterator[Step]:
-    """The calls since the operator spoke last, with their results."""
-    spoke = max((at for at, message in enumerate(messages) if _operator(message)), default=0)
-    calls: dict[str, ToolCall] = {}
-    for message in messages[spoke:]:
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                calls[part.call_id] = part
-            elif isinstance(part, ToolResult) and part.call_id in calls:
-                yield Step(calls.pop(part.call_id), shown(part.content), part.ok)
-
-
-def _operator(message: Message) -> bool:
-    return message.role == "user" and bool(text_of(message.parts).strip())
 
 
 def _lines(messages: tuple[Message, ...]) -> Iterator[Line]:
@@ -198,9 +134,13 @@ def _lines(messages: tuple[Message, ...]) -> Iterator[Line]:
 def _user_lines(part: Part, waiting: dict[str, ToolCall]) -> Iterator[Line]:
     match part:
         case ToolResult(call_id, _, content, ok):
+            text, opening = shown(content), "Result: "
             if call := waiting.pop(call_id, None):
                 yield Line("assistant", written(call.name, simplified(call)))
-            result = "Result: " + cut(shown(content), RESULT_CHARS)
+                if call.name == "read_file" and ok:
+                    text, lines = NUMBER.subn("", text)
+                    opening = f"Result ({lines} lines):\n"
+            result = opening + cut(text, RESULT_CHARS)
             yield Line("user", result if ok else f"{result}\n{FAILED}", result=True)
         case Text() | Image() | Document():
             yield Line("user", shown((part,)))
@@ -208,22 +148,11 @@ def _user_lines(part: Part, waiting: dict[str, ToolCall]) -> Iterator[Line]:
             pass  # nothing else stands in a user's message
 
 
-def shown(content: tuple[Block, ...]) -> str:
-    """Blocks as text; what is not text is named."""
-    words = [
-        block.text
-        if isinstance(block, Text)
-        else f"[a file of type {block.media_type}, which you cannot see]"
-        for block in content
-    ]
-    return "\n".join(words)
-
-
 def _fitted(lines: list[Line], room: int) -> list[Line]:
     """The lines within `room` tokens if shortening can do it: the oldest results go first, then old calls."""
     excess = sum(tokens_in(line.text) for line in lines) - room
     fitted = list(lines)
-    recent = len(lines) - 2
+    recent = len(lines) - 3
     order = [at for at, line in enumerate(lines) if line.result and at < recent]
     order += [at for at, line in enumerate(lines) if line.role == "assistant" and at < recent]
     for at in order:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -16,9 +17,11 @@ from agent_cli.providers.exchange import exchange
 from agent_cli.providers.faults import Service
 from agent_cli.providers.http import Http
 from agent_cli.providers.local import weights
-from agent_cli.providers.local.profile import MAX_OUTPUT, WINDOW, encode
+from agent_cli.providers.local.profile import MAX_OUTPUT, WINDOW, encode, protocol
 from agent_cli.providers.local.reply import LocalDecoder
 from agent_cli.providers.local.server import LocalServer, find_binary
+from agent_cli.providers.local.simple import offered
+from agent_cli.providers.local.warm import warm_up
 from agent_cli.providers.memo import json_bytes
 
 NAME = "local"
@@ -41,8 +44,9 @@ def open_local(name: str | None = None) -> OpenModel:
         free=True,
         profile="compact",
     )
-    log = weights.directory().parent / "llama-server.log"
-    return OpenModel(LocalProvider(LocalServer(find_binary(), path, log, WINDOW), card), card)
+    home = weights.directory().parent
+    server = LocalServer(find_binary(), path, home / "llama-server.log", home / "model-states", WINDOW)
+    return OpenModel(LocalProvider(server, card), card)
 
 
 def installed() -> list[str]:
@@ -53,7 +57,7 @@ def installed() -> list[str]:
 class Loopback(Http):
     """Without the proxies of the environment: they cannot reach this address."""
 
-    def _opened(self) -> object:
+    def client(self) -> object:
         if self._client is None:
             import httpx2
 
@@ -71,11 +75,12 @@ class LocalProvider:
         self._server = server
         self._card = card
         self._http: Http | None = None
+        self._connecting = asyncio.Lock()
 
     async def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
         """Pieces, then exactly one Finished. Raises ProviderError, and ConfigError for an option it lacks."""
         options.check(prompt, self._card)
-        http = await self._connected()
+        http = await self._connected(protocol(offered(prompt)))
         body = json_bytes(encode(prompt, self._server.window))
         decoder = LocalDecoder(self._card.id, f"call_{secrets.token_hex(6)}")
         try:
@@ -95,17 +100,22 @@ class LocalProvider:
             self._http = None
         self._server.stop()
 
-    async def _connected(self) -> Http:
-        """A client for the running server, which has another address after a restart."""
-        url = f"{await self._server.ready()}/v1/chat/completions"
-        if self._http is not None and self._http.service.url != url:
-            await self._http.close()
-            self._http = None
-        if self._http is None:
-            self._http = Loopback(
-                Service("The local model server", url),
-                {"authorization": f"Bearer {self._server.key}", "connection": "close"},  # it drops idle ones
-                first_byte_timeout=PATIENCE,
-                stall_timeout=PATIENCE,
-            )
-        return self._http
+    async def _connected(self, beginning: str) -> Http:
+        """A client for the running server, which has another address after a restart and is cold then."""
+        async with self._connecting:
+            url = f"{await self._server.ready()}/v1/chat/completions"
+            if self._http is not None and self._http.service.url != url:
+                await self._http.close()
+                self._http = None
+            if self._http is None:
+                await warm_up(self._server, beginning)
+                self._http = Loopback(
+                    Service("The local model server", url),
+                    {
+                        "authorization": f"Bearer {self._server.key}",
+                        "connection": "close",
+                    },  # it drops idle ones
+                    first_byte_timeout=PATIENCE,
+                    stall_timeout=PATIENCE,
+                )
+            return self._http

@@ -67,11 +67,12 @@ def find_binary() -> Path:
 
 @dataclass(slots=True)
 class LocalServer:
-    """One child for one model file. `log` is appended to. `window` is tokens."""
+    """One child for one model file. `log` is appended to. `window` is tokens. `states` is a directory."""
 
     binary: Path
     model: Path
     log: Path
+    states: Path
     window: int
     key: str = field(default_factory=lambda: secrets.token_hex(16))
     url: str = ""
@@ -132,8 +133,9 @@ class LocalServer:
     def _start(self) -> None:
         port = _free_port()
         self.url = f"http://127.0.0.1:{port}"
-        command = [str(self.binary), *_flags(self.model, port, self.window)]
+        command = [str(self.binary), *_flags(self, port)]
         kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        self.states.mkdir(parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.log.exists() and self.log.stat().st_size > LOG_BYTES
         watched, self._alive = os.pipe()
@@ -181,10 +183,19 @@ class LocalServer:
         return "  (no log)"
 
 
-def _flags(model: Path, port: int, window: int) -> list[str]:
+def _flags(server: LocalServer, port: int) -> list[str]:
     return [
-        *("-m", str(model), "--host", "127.0.0.1", "--port", str(port)),
-        *("-c", str(window), "-np", "1", "-t", str(_threads())),
+        *("-m", str(server.model), "--host", "127.0.0.1", "--port", str(port)),
+        *(
+            "--slot-save-path",
+            str(server.states),
+            "-c",
+            str(server.window),
+            "-np",
+            "1",
+            "-t",
+            str(_threads()),
+        ),
         *("-ngl", "99" if sys.platform == "darwin" else "0"),
         *("--jinja", "--no-webui", "--offline", "--cache-ram", "0"),
         *("--no-repack", "--no-warmup"),  # half the time to load and a third less memory, at the same speed
@@ -203,16 +214,30 @@ def _free_port() -> int:
 
 
 async def _healthy(url: str) -> bool:
-    port = int(url.rpartition(":")[2])
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(2):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            try:
-                writer.write(b"GET /health HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
-                return b" 200 " in await reader.readline()
-            finally:
-                writer.close()
+            return await status_of(url, "GET", "/health") == 200
     return False
+
+
+async def status_of(url: str, method: str, path: str, body: bytes = b"", key: str = "") -> int:
+    """The status of a small request to the child; needs no HTTP library. Raises OSError."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        lines = (
+            f"{method} {path} HTTP/1.0",
+            f"Host: {host}",
+            f"Authorization: Bearer {key}",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+        )
+        writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+        words = (await reader.readline()).split()
+        await reader.read()
+        return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    finally:
+        writer.close()
 
 
 def _ending(code: int | None) -> str:
