@@ -28,8 +28,7 @@ from agent_cli.kernel.messages import (
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.providers import options
 from agent_cli.providers.anthropic_stream import MessagesDecoder
-from agent_cli.providers.exchange import exchange
-from agent_cli.providers.http import Http
+from agent_cli.providers.exchange import Transport, exchange
 from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
@@ -53,7 +52,7 @@ SMALLEST_BUDGET = 1_024
 class Anthropic:
     """One model over one client. `name` is "anthropic" or the name of an endpoint that speaks the same API."""
 
-    def __init__(self, card: ModelCard, http: Http, *, name: str = "anthropic", ttl: Ttl = "5m") -> None:
+    def __init__(self, card: ModelCard, http: Transport, *, name: str = "anthropic", ttl: Ttl = "5m") -> None:
         self.name = name
         self._card = card
         self._http = http

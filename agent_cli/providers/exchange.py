@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing
-from typing import Any, Protocol
+from contextlib import AbstractAsyncContextManager, aclosing
+from typing import Any, Protocol, TypeAlias
 
 from agent_cli.kernel.errors import GarbledResponse, StreamCut
 from agent_cli.kernel.events import Finished, Piece
 from agent_cli.kernel.wire import is_object
 from agent_cli.providers import faults
-from agent_cli.providers.http import Http
+from agent_cli.providers.faults import Service
 from agent_cli.providers.pile import parsed
+
+Event: TypeAlias = bytes | dict[str, Any]
+"""The data of one event as it was sent, or as a vendor's client has read it."""
+
+
+class Answer(Protocol):
+    """One answer of a service. Its events come in lists of all that came at once."""
+
+    def events(self) -> AsyncGenerator[Sequence[Event], None]: ...
+
+    async def drain(self) -> None:
+        """After the last event: lets the connection be used again, if that is quick."""
+        ...
+
+
+class Transport(Protocol):
+    """The way to one service. Raises ProviderError, and ConfigError for what the operator has to mend."""
+
+    @property
+    def service(self) -> Service: ...
+
+    def post(
+        self, body: bytes, model: str, headers: Mapping[str, str] | None = None, /
+    ) -> AbstractAsyncContextManager[Answer]:
+        """Sends a request. Leaving the context closes the answer, and with it the connection if it goes on."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class Decoder(Protocol):
@@ -30,7 +58,7 @@ class Decoder(Protocol):
 
 
 async def exchange(
-    http: Http, body: bytes, model: str, decoder: Decoder, headers: Mapping[str, str] | None = None
+    http: Transport, body: bytes, model: str, decoder: Decoder, headers: Mapping[str, str] | None = None
 ) -> AsyncGenerator[Piece | Finished, None]:
     """Raises ProviderError, and ConfigError for an address that is none."""
     async with http.post(body, model, headers) as answer, aclosing(answer.events()) as batches:
@@ -48,13 +76,21 @@ async def exchange(
     yield finished
 
 
-def _decoded(http: Http, model: str, decoder: Decoder, batch: list[bytes]) -> Iterator[Piece]:
+def _decoded(http: Transport, model: str, decoder: Decoder, batch: Sequence[Event]) -> Iterator[Piece]:
     for data in batch:
         if not decoder.done:
             yield from decoder.feed(_event(http, model, data))
 
 
-def _event(http: Http, model: str, data: bytes) -> dict[str, Any]:
+def _event(http: Transport, model: str, data: Event) -> dict[str, Any]:
+    event = data if isinstance(data, dict) else _read(http, data)
+    failed = event.get("response") if event.get("type") == "response.failed" else None
+    if event.get("error") or "error" in (event.get("object"), event.get("type")) or failed:
+        raise faults.in_stream(http.service, model, failed or event)
+    return event
+
+
+def _read(http: Transport, data: bytes) -> dict[str, Any]:
     if data == b"[DONE]":
         return {"done": True}
     try:
@@ -67,7 +103,4 @@ def _event(http: Http, model: str, data: bytes) -> dict[str, Any]:
         raise GarbledResponse(
             f"{http.service.label} sent an event that is no object: {faults.quoted(data)!r}."
         )
-    failed = event.get("response") if event.get("type") == "response.failed" else None
-    if event.get("error") or "error" in (event.get("object"), event.get("type")) or failed:
-        raise faults.in_stream(http.service, model, failed or event)
     return event

@@ -24,9 +24,8 @@ from agent_cli.kernel.messages import (
 )
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.providers import options
-from agent_cli.providers.exchange import exchange
+from agent_cli.providers.exchange import Transport, exchange
 from agent_cli.providers.gemini_stream import SIGNATURE, GenerateDecoder
-from agent_cli.providers.http import Http
 from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
@@ -50,7 +49,7 @@ UNREADABLE = "thought signature"
 class Gemini:
     """One model over one client, whose address names the model. `name` is "gemini" or that of an endpoint."""
 
-    def __init__(self, card: ModelCard, http: Http, *, name: str = "gemini") -> None:
+    def __init__(self, card: ModelCard, http: Transport, *, name: str = "gemini") -> None:
         self.name = name
         self._card = card
         self._http = http

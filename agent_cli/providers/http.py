@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -35,6 +35,8 @@ MAX_ERROR_BYTES = 64 * 1024
 ENOUGH_TO_TELL = 8
 ENOUGH_TO_QUOTE = 2_000
 PATIENCE_TO_QUOTE = 1.0
+
+Piece = TypeVar("Piece")
 
 
 class Http:
@@ -87,7 +89,7 @@ class Http:
 
     async def _send(self, body: bytes, headers: Mapping[str, str], deadline: float) -> Any:
         try:
-            client = self._opened()
+            client = self.client()
             sent = {**self._headers, **headers}
             request = client.build_request("POST", self.service.url, content=body, headers=sent)
             async with asyncio.timeout_at(deadline):
@@ -97,7 +99,8 @@ class Http:
         except Exception as problem:
             raise self.broken(problem) from problem
 
-    def _opened(self) -> Any:
+    def client(self) -> Any:
+        """The client of the HTTP library (httpx2.AsyncClient), opened once."""
         if self._client is None:
             import httpx2
 
@@ -148,9 +151,10 @@ class Http:
     def foreign(self, response: Any, start: bytes) -> GarbledResponse:
         """An answer that is no event stream."""
         kind = response.headers.get("content-type", "none")
+        quote = f": {faults.quoted(start)!r}" if start else ""
         return GarbledResponse(
             f"{self.service.label} at {self.service.url} answered with something else than an event stream"
-            f" (content type {kind}): {faults.quoted(start)!r}. Another service or a proxy may stand there."
+            f" (content type {kind}){quote}. Another service or a proxy may stand there."
             f" {self._hint()}",
             status=200,
         )
@@ -158,6 +162,30 @@ class Http:
     def _hint(self) -> str:
         own = f", {self.service.url_env}" if self.service.url_env else ""
         return f"Check the address{own}, the network and the proxy variables (HTTPS_PROXY, NO_PROXY)."
+
+
+class Patience:
+    """How long an answer may take: its first piece by `deadline` (loop time), each later one in the stall timeout."""
+
+    def __init__(self, http: Http, deadline: float) -> None:
+        self._http = http
+        self._seconds = http.first_byte_timeout
+        self._deadline: float | None = deadline
+
+    async def wait_for(self, pieces: AsyncGenerator[Piece, None]) -> Piece | None:
+        """The next piece, None at the end. Raises ProviderError, and ConfigError for an address that is none."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout_at(self._deadline or loop.time() + self._seconds):
+                piece = await anext(pieces, None)
+        except TimeoutError:
+            raise self._http.silent(self._seconds) from None
+        except AgentError:
+            raise
+        except Exception as problem:
+            raise self._http.broken(problem) from problem
+        self._deadline, self._seconds = None, self._http.stall_timeout
+        return piece
 
 
 class Answer:
@@ -170,14 +198,13 @@ class Answer:
         self._reader = EventReader()
         plain = "content-encoding" not in response.headers
         self._chunks: AsyncGenerator[bytes, None] = response.aiter_raw() if plain else response.aiter_bytes()
-        self._patience = http.first_byte_timeout
-        self._deadline: float | None = deadline
+        self._patience = Patience(http, deadline)
 
     async def events(self) -> AsyncGenerator[list[bytes], None]:
         """Ends where the body ends. Raises ProviderError."""
         start = b""
         while True:
-            chunk = await self._next()
+            chunk = await self._patience.wait_for(self._chunks)
             if chunk is None:
                 break
             if len(start) < ENOUGH_TO_TELL:
@@ -198,19 +225,6 @@ class Answer:
 
     async def close(self) -> None:
         await self._chunks.aclose()
-
-    async def _next(self) -> bytes | None:
-        """The first chunk by the deadline of the first byte, each later one within the stall timeout."""
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout_at(self._deadline or loop.time() + self._patience):
-                chunk = await anext(self._chunks, None)
-        except TimeoutError:
-            raise self._http.silent(self._patience) from None
-        except Exception as problem:
-            raise self._http.broken(problem) from problem
-        self._deadline, self._patience = None, self._http.stall_timeout
-        return chunk
 
     def _fed(self, chunk: bytes) -> list[bytes]:
         try:
