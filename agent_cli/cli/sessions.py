@@ -12,7 +12,7 @@ import typer
 
 from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.headless.jsonl import fact_of, line_of, whole
-from agent_cli.headless.narration import Narrator
+from agent_cli.headless.narration import Level, Narrator
 from agent_cli.headless.plain import one_line, plain
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import calls_of, text_of
@@ -100,4 +100,4 @@ def _shown(entry: ev.Entry, narrator: Narrator) -> str:
             return f"\nended without an answer: {one_line(message, 2_000)}"
         case _:
             told = narrator.tell(entry)
-            return told[1] if told else ""
+            return told[1] if told and told[0] <= Level.NORMAL else ""

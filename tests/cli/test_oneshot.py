@@ -52,7 +52,7 @@ def process(*argv, **how) -> subprocess.Popen[bytes]:
 
 def ended(running: subprocess.Popen[bytes], sent: bytes | None = None) -> tuple[int, str, str]:
     out, err = running.communicate(sent, timeout=30)
-    return running.returncode, out.decode(), err.decode()
+    return running.returncode, (out or b"").decode(), err.decode()
 
 
 def test_the_answer_is_on_stdout_and_the_work_on_stderr(play):

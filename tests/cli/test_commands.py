@@ -1,0 +1,161 @@
+"""`models`, `config`, `sessions`, and `local` beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from agent_cli.cli.entry import run
+from agent_cli.cli.options import FLAGS, GROUPS, KEYS
+from agent_cli.config.fields import all_keys
+from agent_cli.config.sources import load
+from agent_cli.providers import catalog
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch, capfd):
+    """Runs a command in a directory of its own; returns exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*argv):
+        code = run(list(argv))
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return asked
+
+
+# ── the table of options against the schema ──
+
+
+def test_every_key_of_an_option_is_a_setting():
+    assert set(KEYS.values()) <= {key.name for key in all_keys()}
+
+
+@pytest.mark.parametrize(
+    "flag", [flag for flag in FLAGS if flag.choices and flag.key], ids=lambda flag: flag.name
+)
+def test_every_choice_of_an_option_is_a_value_of_its_setting(flag, tmp_path):
+    for choice in flag.choices:
+        assert load(tmp_path, os.environ, {flag.key: choice}).origins[flag.key] == "command line"
+
+
+@pytest.mark.parametrize(
+    "flag", [flag for flag in GROUPS["Limits (0 means none)"] if not flag.choices], ids=lambda flag: flag.name
+)
+def test_an_explicit_0_is_a_value_of_every_limit(flag, tmp_path):
+    assert load(tmp_path, os.environ, {flag.key: 0}).origins[flag.key] == "command line"
+
+
+# ── models ──
+
+
+def test_models_are_listed_with_the_source_of_the_table(ask):
+    code, out, _ = ask("models", "--provider", "anthropic")
+    assert code == 0
+    assert out.startswith("model ")
+    assert "claude-opus-5 " in out
+    assert "gpt" not in out
+    assert "\nTable of 20" in out
+
+
+def test_models_as_json_have_every_field(ask):
+    _, out, _ = ask("models", "--json")
+    table = json.loads(out)
+    assert (table["date"], bool(table["source"])) == (catalog.source().date, True)
+    opus = next(model for model in table["models"] if model["id"] == "claude-opus-5")
+    assert opus["prices"][0]["input"] > 0
+    assert opus["free"] is False
+
+
+def test_config_replaces_fields_of_the_table(ask, tmp_path):
+    (tmp_path / "own.json").write_text(
+        '{"models": {"claude-opus-5": {"window": 123456}, "mine": {"window": 4096}}}'
+    )
+    code, out, _ = ask("--config", "own.json", "models")
+    assert code == 0
+    rows = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert "123,456" in rows["claude-opus-5"]
+    assert "4,096" in rows["mine"]
+
+
+def test_an_unknown_provider_suggests_the_nearest(ask):
+    code, _, err = ask("models", "--provider", "antropic")
+    assert code == 2
+    assert "Did you mean 'anthropic'?" in err
+
+
+# ── config ──
+
+
+def test_settings_are_shown_with_their_origin(ask, tmp_path):
+    (tmp_path / "own.json").write_text('{"budgets": {"max_steps": 7}}')
+    code, out, _ = ask("-m", "opus", "--config", "own.json", "config", "show", "--origin")
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
+    assert code == 0
+    assert rows["model.name"] == ['"opus"', "command", "line"]
+    assert rows["budgets.max_steps"] == ["7", str(tmp_path / "own.json")]
+    assert rows["model.effort"] == ["null", "default"]
+
+
+def test_secrets_are_not_shown(ask, tmp_path, monkeypatch):
+    monkeypatch.setenv("WHERE", "https://secret.example")
+    (tmp_path / "own.json").write_text('{"providers": {"mine": {"base_url": "${env:WHERE}"}}}')
+    _, out, _ = ask("--config", "own.json", "config", "show", "--json")
+    shown = json.loads(out)["providers.mine.base_url"]
+    assert shown["origin"] == str(tmp_path / "own.json")
+    assert "secret.example" not in out
+
+
+def test_a_wrong_config_is_reported(ask, tmp_path):
+    (tmp_path / "own.json").write_text('{"modle": {}}')
+    code, out, err = ask("--config", "own.json", "config", "validate")
+    assert (code, out) == (2, "")
+    assert "modle" in err
+    assert "did you mean 'model'" in err
+
+
+def test_a_right_config_is_said_to_be_right(ask, tmp_path):
+    (tmp_path / "own.json").write_text("{}")
+    code, out, _ = ask("--config", "own.json", "config", "validate")
+    assert (code, out) == (0, f"{tmp_path / 'own.json'}\nThe configuration is right.\n")
+
+
+# ── sessions ──
+
+
+def test_sessions_are_listed_and_shown(ask, tmp_path):
+    assert ask("sessions", "list") == (0, "No session is recorded.\n", "")
+    _, out, _ = ask("-p", "a question", "--provider", "echo", "--output-format", "json")
+    session = json.loads(out)["session"]
+    _, out, _ = ask("sessions", "list")
+    row = out.splitlines()[1]
+    assert row.startswith(session)
+    assert "a question" in row
+    assert str(tmp_path) in row
+    (info,) = json.loads(ask("sessions", "list", "--here", "--json")[1])
+    assert (info["id"], info["title"], info["turns"]) == (session, "a question", 1)
+    assert ask("sessions", "show", session[:12])[1] == "\n> a question\n\n\na question\n"
+    lines = [json.loads(line) for line in ask("sessions", "show", session, "--json")[1].splitlines()]
+    assert [lines[0]["type"], lines[-1]["type"]] == ["session-started", "session-ended"]
+
+
+def test_a_session_that_is_not_there_is_an_error(ask):
+    code, out, err = ask("sessions", "show", "nope")
+    assert (code, out) == (1, "")
+    assert "There is no session 'nope'" in err
+
+
+def test_the_database_in_front_of_the_command_counts(ask, tmp_path):
+    ask("-p", "elsewhere", "--provider", "echo", "--session-db", "own.db")
+    assert "No session" in ask("sessions", "list")[1]
+    assert "elsewhere" in ask("--session-db", "own.db", "sessions", "list")[1]
+
+
+@pytest.mark.parametrize("command", ["local", "sessions", "config"])
+def test_a_group_without_its_command_shows_its_help(ask, command):
+    code, out, err = ask(command)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Usage: agent-cli {command} ") or "Missing command" in err
