@@ -13,7 +13,7 @@ Refusals read a rule as widely as it can be meant, permissions as narrowly.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -82,6 +82,16 @@ def below(pattern: str, path: str, roots: Roots) -> bool:
             return True
         path = path.rpartition("/")[0]
     return False
+
+
+def closed(deny: tuple[str, ...], roots: Roots) -> Callable[[str], bool]:
+    """Whether a deny rule closes a file to reading: what tools that walk a tree have to pass by."""
+    held = tuple(rule for rule in map(parse, deny) if rule.is_about("read_file") or rule.is_about("grep"))
+
+    def closes(path: str) -> bool:
+        return any(rule.is_everything or below(rule.pattern, path, roots) for rule in held)
+
+    return closes
 
 
 def views(line: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.wire import Arguments, describe
-from agent_cli.permissions.shell import scan
+from agent_cli.permissions.shell import scan, verb_of
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.capture import Capture, Live
 from agent_cli.tools.command_paths import paths_of
@@ -145,7 +145,7 @@ class _Running:
         if timed_out is not None:
             self.notes.append(f"timed out after {timed_out:g} s and was ended; the output may be partial")
         elif code is not None and code < 0:
-            self.notes.append(f"ended by {signal.Signals(-code).name}")
+            self.notes.append(f"ended by {_signal_name(-code)}")
         else:
             self.notes.append(f"exit code {code}")
         text = self.output.text().rstrip()
@@ -204,6 +204,13 @@ def _argv(shell: str, command: str, told: int | None) -> list[str]:
     return [shell, "-c", script, shell, command]
 
 
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
     kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
@@ -215,5 +222,5 @@ def _says_no(command: str) -> bool:
     found = scan(command).found
     words = found[-1].words if found else ()
     return bool(words) and (
-        words[0] in _SAYS_NO or words[:2] in (("git", "diff"), ("git", "grep"), ("command", "-v"))
+        verb_of(words) in _SAYS_NO or words[:2] in (("git", "diff"), ("git", "grep"), ("command", "-v"))
     )

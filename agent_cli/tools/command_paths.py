@@ -16,6 +16,7 @@ _WRITERS = frozenset({
 })  # fmt: skip
 _MOST = 500
 _MOST_PLACES = 8
+_LONGEST_NAME = 255
 Access: TypeAlias = Literal["r", "w"]
 
 
@@ -49,8 +50,9 @@ def paths_of(command: str, cwd: str) -> Found:
 def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:
     for word, access in _words(segment):
         for place in places:
-            if _may_be_path(word, place):
-                yield PathUse(resolved(word, place), access)
+            path = _path(word, place, writes=access == "w")
+            if path is not None:
+                yield PathUse(path, access)
 
 
 def _words(segment: Segment) -> Iterator[tuple[str, Access]]:
@@ -84,11 +86,25 @@ def _parts(word: str) -> Iterator[str]:
             yield word.rpartition(mark)[2]
 
 
-def _may_be_path(word: str, place: str) -> bool:
-    """With a slash it counts in any case; a bare word where there is such a file."""
-    if not word or word == "-":
+def _path(word: str, place: str, *, writes: bool) -> str | None:
+    """Where the word leads, if something is there or could be made there: not for `/users` or `s/a/b/`.
+
+    Raises Unresolved.
+    """
+    if word in ("", "-") or any(len(part.encode()) > _LONGEST_NAME for part in word.split("/")):
+        return None
+    path = resolved(word, place)
+    there = Path(path)
+    spelled = "/" in word or word.startswith(("~", ".."))
+    could_be = spelled and there.parent != Path("/") and _is_there(there.parent)
+    return path if writes or could_be or _is_there(there) else None
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    if "/" in word or word.startswith(("~", "..")):
-        return True
-    there = Path(place, word)
-    return there.exists() or there.is_symlink()
+    except OSError:
+        return True  # there is something that this user may not look at
+    return True

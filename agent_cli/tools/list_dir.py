@@ -16,6 +16,7 @@ from agent_cli.tools.prose import spec_of
 from agent_cli.tools.workspace import Workspace
 
 MOST = 500
+BYTES = 28_000
 _NAMED = 8
 """Ignored entries that are named beside their count."""
 
@@ -87,9 +88,15 @@ def _entry(entry: os.DirEntry[str]) -> _Entry:
 
 
 def _result(entries: list[_Entry], hidden: list[str]) -> Output:
-    lines = [entry.line for entry in entries[:MOST]]
-    if len(entries) > MOST:
-        lines.append(f"[{len(entries) - MOST:,} of {len(entries):,} entries are not shown]")
+    lines: list[str] = []
+    left = BYTES
+    for entry in entries[:MOST]:
+        left -= len(entry.line.encode(errors="replace")) + 1
+        if left < 0:
+            break
+        lines.append(entry.line)
+    if len(entries) > len(lines):
+        lines.append(f"[{len(entries) - len(lines):,} of {len(entries):,} entries are not shown]")
     if hidden:
         more = ", …" if len(hidden) > _NAMED else ""
         lines.append(f"[{len(hidden)} ignored by git: {', '.join(hidden[:_NAMED])}{more}]")

@@ -24,20 +24,20 @@ class Seen:
 
 
 def digest_of(raw: bytes) -> str:
-    from hashlib import blake2b
+    from hashlib import sha256
 
-    return blake2b(raw, digest_size=16).hexdigest()
+    return sha256(raw).hexdigest()
 
 
 def digest_of_file(path: str) -> str:
     """The same for a file, read in pieces. Raises OSError."""
-    from hashlib import blake2b
+    from hashlib import sha256
 
     with Path(path).open("rb") as file:
         facts = os.fstat(file.fileno())
         if facts.st_size > LARGEST_HASHED:
             return f"{facts.st_size}:{facts.st_mtime_ns}:{facts.st_ino}"
-        digest = blake2b(digest_size=16)
+        digest = sha256()
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.permissions import book, policies
 from agent_cli.permissions.book import judge
+from agent_cli.permissions.rules import closed
 from agent_cli.permissions.suggest import grant_for, suggestion
 from agent_cli.ports import Facts, Proposal, Ruling, Touches
 from tests.permissions.calls import CONTROL, ROOT, bash, facts, network, read, write
@@ -252,6 +253,16 @@ def test_a_deny_rule_holds_in_every_mode_and_against_every_permission(
 )
 def test_a_deny_rule_does_not_reach_further(rule: str, proposal: Proposal) -> None:
     assert judge(proposal, facts("yolo", deny=(rule,))).verdict == "allow"
+
+
+def test_what_a_deny_rule_closes_for_walks() -> None:
+    closes = closed(
+        ("*.sql", "read_file:private/", "grep:gen/**", "write_file:*.py", "bash:rm*"), ((ROOT, "rw"),)
+    )
+    for path in (f"{ROOT}/a.sql", f"{ROOT}/private/x/y", f"{ROOT}/gen/a"):
+        assert closes(path)
+    for path in (f"{ROOT}/a.py", f"{ROOT}/src/a", f"{ROOT}/rm x"):
+        assert not closes(path)
 
 
 def test_a_deny_rule_beats_the_question_of_a_control_file() -> None:

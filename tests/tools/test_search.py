@@ -67,6 +67,14 @@ async def test_a_long_listing_says_what_it_left_out(bench: Bench) -> None:
     assert lines[-1] == "[120 of 620 entries are not shown]"
 
 
+async def test_long_names_are_bounded_too(bench: Bench) -> None:
+    for number in range(200):
+        bench.put(f"{number:04}{'x' * 200}.txt", "")
+    text = await bench.text("list_dir")
+    assert len(text) < 28_200
+    assert "of 200 entries are not shown]" in text
+
+
 async def test_what_is_no_directory_is_named(project: Bench) -> None:
     assert "is a file, not a directory" in await project.refused("list_dir", path="src/a.py")
     assert "Did you mean src" in await project.refused("list_dir", path="srcs")
