@@ -72,13 +72,12 @@ class AgentApp(App[Leave], inherit_bindings=False):
         self.conversation = Conversation(self.welcome, ink_of(self.current_theme), models, self.leave)
         self._open_session = open_session
         self._setup = setup
+        self._first_message = first_message
         self._offers: Offers | None = None
         self._interrupted = -TWICE
         self._leaving = False
         self.crash = ""
         """What broke the screen, "" if nothing did."""
-        if first_message:
-            self.conversation.desk.say(first_message)
 
     @property
     def session(self) -> Door | None:
@@ -93,6 +92,8 @@ class AgentApp(App[Leave], inherit_bindings=False):
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, self._recoloured)
         self._catch_signals()
+        if self._first_message:
+            self.conversation.desk.say(self._first_message)
         self.call_after_refresh(lambda: self.run_worker(self._open()))
 
     def leave(self, exit_code: int = 0) -> None:

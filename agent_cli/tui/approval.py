@@ -121,7 +121,7 @@ class Approvals(Vertical, can_focus=True):
         ink, asked = self._ink, self._pending[self._at]
         count = f"  {self._at + 1} of {len(self._pending)}" if len(self._pending) > 1 else ""
         title = f"? {cut(clean_line(asked.tool), 40)} asks for permission{count}"
-        lines: list[Line] = [[Segment(cut(title, width), ink.warn + ink.strong)]]
+        lines: list[Line] = [[Segment(cut(title, width), ink.warning)]]
         why = clean_line(asked.reason) + (f"  ({clean_line(asked.rule)})" if asked.rule else "")
         lines.extend([Segment("  "), *row] for row in wrap([Segment(f"why: {why}", ink.dim)], width - 2))
         for at, other in enumerate(self._pending):
@@ -214,6 +214,6 @@ def _flow(offered: list[tuple[str, str]], width: int, ink: Ink) -> list[Line]:
         if used and used + size - 3 > width:
             lines.append([])
             used = 0
-        lines[-1].extend([Segment(key, ink.accent + ink.strong), Segment(f" {meaning}   ", ink.dim)])
+        lines[-1].extend([Segment(key, ink.heading), Segment(f" {meaning}   ", ink.dim)])
         used += size
     return lines

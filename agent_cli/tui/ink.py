@@ -57,6 +57,7 @@ class Ink:
     quote: Style
     good: Style
     warn: Style
+    warning: Style
     bad: Style
     operator: Style
     operator_bar: Style
@@ -102,6 +103,7 @@ def _ink(colors: tuple[str, ...], *, dark: bool) -> Ink:
         quote=Style(color=dim, italic=True),
         good=Style(color=success),
         warn=Style(color=warning),
+        warning=Style(color=warning, bold=True),
         bad=Style(color=error),
         operator=Style(color=fore.hex, bgcolor=panel),
         operator_bar=Style(color=primary, bgcolor=panel, bold=True),

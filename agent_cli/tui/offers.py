@@ -87,7 +87,7 @@ class Offers(Vertical, can_focus=True):
         lines: list[Line] = [[Segment("How shall we start?", ink.strong)]]
         for key, text in ways:
             rows = wrap([Segment(clean_line(text), ink.text)], width - 4)
-            lines.append([Segment(f"  {key} ", ink.accent + ink.strong), *rows[0]])
+            lines.append([Segment(f"  {key} ", ink.heading), *rows[0]])
             lines.extend([Segment("    "), *row] for row in rows[1:])
         return lines
 

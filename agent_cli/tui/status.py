@@ -81,29 +81,41 @@ def pieces(state: State | None, activity: Activity, model: str, mode: Mode, ink:
 
 def fitted(wanted: list[Piece], width: int) -> Line:
     """The pieces as one line of at most `width` cells."""
-    forms = [0] * len(wanted)
-
-    def length() -> int:
-        lengths = [_length(piece.forms[form]) for piece, form in zip(wanted, forms, strict=True)]
-        return sum(lengths) + 2 * max(sum(map(bool, lengths)) - 1, 0)
-
-    while length() > width:
-        candidates = [at for at, piece in enumerate(wanted) if forms[at] + 1 < len(piece.forms)]
-        if not candidates:
-            break
-        forms[max(candidates, key=lambda at: wanted[at].rank)] += 1
-    chosen = [
+    forms = _chosen(wanted, width)
+    shown = [
         (piece, piece.forms[form]) for piece, form in zip(wanted, forms, strict=True) if piece.forms[form]
     ]
-    spare = max(width - length(), 0)
+    spare = max(width - _total(wanted, forms), 0)
     line: Line = []
     turned = False
-    for number, (piece, form) in enumerate(chosen):
+    for number, (piece, form) in enumerate(shown):
         gap = 2 if number else 0
         if piece.right and not turned:
             gap, turned = gap + spare, True
         line.extend([Segment(" " * gap), *(Segment(text, style) for text, style in form)])
     return line
+
+
+def _chosen(wanted: list[Piece], width: int) -> list[int]:
+    """Which form of each piece: the least important shorten first, and what then is left over is given back."""
+    forms = [0] * len(wanted)
+    while _total(wanted, forms) > width:
+        candidates = [at for at, piece in enumerate(wanted) if forms[at] + 1 < len(piece.forms)]
+        if not candidates:
+            break
+        forms[max(candidates, key=lambda at: wanted[at].rank)] += 1
+    for at in sorted(range(len(wanted)), key=lambda at: wanted[at].rank):
+        for form in range(forms[at]):
+            longer = [*forms[:at], form, *forms[at + 1 :]]
+            if _total(wanted, longer) <= width:
+                forms = longer
+                break
+    return forms
+
+
+def _total(wanted: list[Piece], forms: list[int]) -> int:
+    lengths = [_length(piece.forms[form]) for piece, form in zip(wanted, forms, strict=True)]
+    return sum(lengths) + 2 * max(sum(map(bool, lengths)) - 1, 0)
 
 
 def _length(form: tuple[tuple[str, Style], ...]) -> int:
@@ -112,7 +124,7 @@ def _length(form: tuple[tuple[str, Style], ...]) -> int:
 
 def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
     if activity.hint:
-        return Piece(0, (((activity.hint, ink.accent),), ((cut(activity.hint, 36), ink.accent),)))
+        return Piece(0, tuple(((cut(activity.hint, room), ink.accent),) for room in (200, 60, 36, 24, 12)))
     if state is None and activity.connecting:
         return Piece(1, ((("◌ starting", ink.dim),), (("◌", ink.dim),)))
     if state is None:
@@ -124,7 +136,8 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
             return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()))
         return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()))
     spin = SPINNER[activity.beat % len(SPINNER)]
-    time = seconds(activity.elapsed) if activity.elapsed >= 1 else ""
+    passed = int(activity.elapsed)
+    time = "" if not passed else f"{passed}s" if passed < 60 else seconds(passed)
     what = activity.waiting or "working"
     below = "  ↓ more below" if activity.below else ""
     head = (f"{spin} {what} {time}".rstrip(), ink.accent)

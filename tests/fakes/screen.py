@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -42,7 +43,22 @@ async def until(pilot: Pilot[Any], true: Callable[[], object], seconds: float = 
     while not true():
         assert time.monotonic() < end, f"it never came to that:\n{shown(pilot.app)}"
         await asyncio.sleep(0.005)
+
+
+async def still(pilot: Pilot[Any]) -> str:
+    """What the screen shows once nothing moves any more."""
+    before = ""
+    while (now := shown(pilot.app)) != before:
+        before = now
         await pilot.pause()
+        await pilot.pause()
+    return now
+
+
+def strike(app: App[Any], text: str) -> None:
+    """The keys of that text, as the terminal sends them: without waiting for the screen in between."""
+    for character in text:
+        app.post_message(events.Key("space" if character == " " else character, character))
 
 
 @asynccontextmanager

@@ -130,6 +130,11 @@ def asks(session: FakeSession) -> None:
             "bash:git commit*",
         ),
         ev.ApprovalRequested(
-            "c6", "write_file", "CHANGES.md", "it writes a file", "mode-ask", ev.FileDiff("CHANGES.md", DIFF, 3, 2)
+            "c6",
+            "write_file",
+            "CHANGES.md",
+            "it writes a file",
+            "mode-ask",
+            ev.FileDiff("CHANGES.md", DIFF, 3, 2),
         ),
     )

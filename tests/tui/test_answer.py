@@ -25,8 +25,29 @@ def lines(answer: Answer, width: int = 80) -> str:
 
 PIECES = st.lists(
     st.sampled_from(
-        ["# head\n", "text ", "**bold**", "\n", "\n\n", "- item\n", "  more\n", "1. one\n", "```py\n", "```\n", "x = 1\n"]
-        + ["~~~\n", "| a | b |\n", "|---|---|\n", "> quote\n", "    code\n", "`", "---\n", "   ```\n", "\t", "2) two\n"]
+        [
+            "# head\n",
+            "text ",
+            "**bold**",
+            "\n",
+            "\n\n",
+            "- item\n",
+            "  more\n",
+            "1. one\n",
+            "```py\n",
+            "```\n",
+            "x = 1\n",
+            "~~~\n",
+            "| a | b |\n",
+            "|---|---|\n",
+            "> quote\n",
+            "    code\n",
+            "`",
+            "---\n",
+            "   ```\n",
+            "\t",
+            "2) two\n",
+        ]
     ),
     max_size=25,
 )
@@ -98,7 +119,12 @@ def test_a_longer_fence_holds_a_shorter_one():
 
 def test_list_items_are_pieces_and_their_continuations_belong_to_them():
     answer = whole("- one\n\n  still one\n- two\n   - nested\n- three\n\ntext")
-    assert [item.source() for item in answer.items] == ["- one\n\n  still one", "- two\n   - nested", "- three", "text"]
+    assert [item.source() for item in answer.items] == [
+        "- one\n\n  still one",
+        "- two\n   - nested",
+        "- three",
+        "text",
+    ]
     assert [item.gap for item in answer.items] == [1, 0, 0, 1]
 
 

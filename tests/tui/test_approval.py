@@ -10,7 +10,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.approval import GRACE, Approvals
-from tests.fakes.screen import screen, sees, shown, until
+from tests.fakes.screen import screen, sees, shown, strike, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import DIFF, HOSTILE, asks
 
@@ -127,11 +127,15 @@ async def test_denying_with_a_message(later: Callable[[float], None]):
         await pilot.press("escape")
         await until(pilot, lambda: "why not?" not in shown(app))
         assert app.focused is panel(app)
-        await pilot.press("N", *"use rebase", "enter")
+        await pilot.press("N")
+        strike(app, "use rebase")
+        await pilot.press("enter")
         await until(pilot, lambda: session.commands == [Answer("c5", False, message="use rebase")])
 
 
-async def test_it_goes_when_all_is_decided_and_the_composer_has_the_keys_again(later: Callable[[float], None]):
+async def test_it_goes_when_all_is_decided_and_the_composer_has_the_keys_again(
+    later: Callable[[float], None],
+):
     session = FakeSession()
     asks(session)
     async with screen(session) as (app, pilot):
@@ -173,7 +177,9 @@ async def test_a_long_diff_scrolls_and_the_keys_stay(later: Callable[[float], No
     diff = f"@@ -1,1 +1,101 @@\n{body}"
     session.play(ev.TurnStarted("m"))
     session.play(
-        ev.ApprovalRequested("c1", "edit_file", "a.py", "it writes", "mode-ask", ev.FileDiff("a.py", diff, 100, 0))
+        ev.ApprovalRequested(
+            "c1", "edit_file", "a.py", "it writes", "mode-ask", ev.FileDiff("a.py", diff, 100, 0)
+        )
     )
     async with screen(session) as (app, pilot):
         await sees(pilot, "added line 3")
@@ -187,7 +193,9 @@ async def test_nothing_of_a_request_is_a_control_code(later: Callable[[float], N
     session = FakeSession()
     session.play(ev.TurnStarted("m"))
     session.play(ev.ApprovalRequested("c1", HOSTILE, HOSTILE, HOSTILE, HOSTILE, ev.Shown(HOSTILE), HOSTILE))
-    session.play(ev.ApprovalRequested("c2", "edit", HOSTILE, "", "", ev.FileDiff(HOSTILE, DIFF + "+" + HOSTILE, 1, 1)))
+    session.play(
+        ev.ApprovalRequested("c2", "edit", HOSTILE, "", "", ev.FileDiff(HOSTILE, DIFF + "+" + HOSTILE, 1, 1))
+    )
     async with screen(session, size=(120, 40)) as (app, pilot):
         await sees(pilot, "1 of 2")
         later(GRACE * 1.1)

@@ -24,7 +24,9 @@ from tests.tui.samples import HOSTILE, MARKDOWN, edited, output
 
 def call(result: ev.Output | None = None, name: str = "bash", *, unfolded: bool = False) -> Call:
     card = Call("c1", name)
-    card.proposed(name, {"timeout": 3, "command": "pytest -q tests/test_parser.py --maxfail=1 -k 'empty or full'"})
+    card.proposed(
+        name, {"timeout": 3, "command": "pytest -q tests/test_parser.py --maxfail=1 -k 'empty or full'"}
+    )
     card.to("running")
     if result is not None:
         card.returned(result, 2.13, executed=True)
@@ -64,10 +66,14 @@ SAMPLES: dict[str, Callable[[], Item]] = {
     "call-hostile": lambda: call(output(HOSTILE), HOSTILE),
     "notice": lambda: Notice("The config file .agents/config.json was read.\nNothing in it is unknown."),
     "notice-warning": lambda: Notice("budget of cost: 0.8 of 1 used", "warning"),
-    "banner": lambda: Banner("guardrail watchdog stops the turn", "The same call was made five times in a row."),
+    "banner": lambda: Banner(
+        "guardrail watchdog stops the turn", "The same call was made five times in a row."
+    ),
     "ending": lambda: Ending(["done", "1m 12s", "14 calls", "$0.214"]),
     "ending-cut": lambda: Ending(["stopped: a budget is used up", "1m 12s", "14 calls"], "warning"),
-    "report": lambda: Report("Context", [("next prompt", "38,000 tokens"), ("", ""), ("window", "200,000 tokens")]),
+    "report": lambda: Report(
+        "Context", [("next prompt", "38,000 tokens"), ("", ""), ("window", "200,000 tokens")]
+    ),
 }
 
 
@@ -163,6 +169,19 @@ def test_a_table_too_wide_for_columns_becomes_records():
 
 
 def test_odd_markdown_raises_nothing():
-    for text in ("|", "| a |\n|", "- ", "1.", ">", "```", "#", "[x](", "**", "- - - a", "| a |\n|---|\n| b | c |", "\\"):
+    for text in (
+        "|",
+        "| a |\n|",
+        "- ",
+        "1.",
+        ">",
+        "```",
+        "#",
+        "[x](",
+        "**",
+        "- - - a",
+        "| a |\n|---|\n| b | c |",
+        "\\",
+    ):
         rendered(Prose(text), 40)
         rendered(Prose(text, open=True), 8)

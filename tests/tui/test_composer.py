@@ -10,7 +10,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text, text_of
 from agent_cli.tui.door import Welcome
-from tests.fakes.screen import screen, sees, shown, turn, until
+from tests.fakes.screen import screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
 
 
@@ -21,7 +21,8 @@ def sent(session: FakeSession) -> list[str]:
 async def test_enter_sends_and_empties():
     session = FakeSession()
     async with screen(session) as (app, pilot):
-        await pilot.press(*"hello", "enter")
+        strike(app, "hello")
+        await pilot.press("enter")
         await until(pilot, lambda: session.commands)
         assert session.commands == [Say((Text("hello"),), "steer")]
         assert app.conversation.composer.text == ""
@@ -147,7 +148,10 @@ async def test_earlier_messages_come_back(tmp_path: Path):
 async def test_a_history_that_cannot_be_written_is_told(tmp_path: Path):
     (tmp_path / "file").write_text("", "utf-8")
     session = FakeSession()
-    async with screen(session, size=(120, 30), welcome=Welcome(history=str(tmp_path / "file" / "h"))) as (_, pilot):
+    async with screen(session, size=(120, 30), welcome=Welcome(history=str(tmp_path / "file" / "h"))) as (
+        _,
+        pilot,
+    ):
         await pilot.press("x", "enter")
         await sees(pilot, "messages are not remembered")
         assert sent(session) == ["x"]
@@ -183,7 +187,7 @@ async def test_the_menu_completes_commands():
         composer = app.conversation.composer
         await pilot.press("slash")
         await sees(pilot, "/permissions")
-        await pilot.press(*"st")
+        strike(app, "st")
         await until(pilot, lambda: "/permissions" not in shown(app))
         assert "tokens and cost of each model" in shown(app)
         await pilot.press("tab")

@@ -17,7 +17,10 @@ def test_big_ones_become_chips_that_unfold():
     lines, letters = "a\n" * 1_234, "b" * 5_000
     assert pastes.fold(lines) == "[pasted 1,234 lines]"
     assert pastes.fold(letters) == "[pasted 5,000 characters]"
-    assert pastes.unfold("see [pasted 1,234 lines] and [pasted 5,000 characters].") == f"see {lines} and {letters}."
+    assert (
+        pastes.unfold("see [pasted 1,234 lines] and [pasted 5,000 characters].")
+        == f"see {lines} and {letters}."
+    )
 
 
 def test_two_of_one_size_are_told_apart():

@@ -77,7 +77,12 @@ def test_thoughts_and_texts_keep_their_order():
     wanted = ["first thought", "first text", "second thought", "second text"]
     places = [told.text.index(part) for part in wanted]
     assert places == sorted(places)
-    parts = (Reasoning("first thought", "p", "m"), Text("first text"), Reasoning("other", "p", "m"), Text("second"))
+    parts = (
+        Reasoning("first thought", "p", "m"),
+        Text("first text"),
+        Reasoning("other", "p", "m"),
+        Text("second"),
+    )
     text = told.tell(said(*parts))
     places = [text.index(part) for part in ("first thought", "first text", "other", "second")]
     assert places == sorted(places)
@@ -112,7 +117,9 @@ def test_the_life_of_a_call():
     asked = ev.ApprovalRequested("c1", "bash", "make test", "no rule", "mode-ask")
     assert "? bash  make test  waits for you" in told.tell(asked)
     assert "○ bash" in told.tell(ev.ApprovalDecided("c1", "bash", True, "operator"))
-    assert "● bash  make test  running" in told.tell(ev.ToolCallStarted("c1", "bash", "make test", "operator"))
+    assert "● bash  make test  running" in told.tell(
+        ev.ToolCallStarted("c1", "bash", "make test", "operator")
+    )
     assert "half a line" in told.tell(ev.ToolProgress("c1", "half a "), ev.ToolProgress("c1", "line"))
     text = told.tell(ev.ToolReturned("c1", "bash", output("all passed"), duration_s=1.2))
     assert "✓ bash  make test  1.2s" in text

@@ -19,8 +19,11 @@ def harmless(text: str) -> bool:
     return all(
         character == "\n"
         or character in ALLOWED_FORMAT
-        or unicodedata.category(character) not in {"Cc", "Cs"}
-        and unicodedata.bidirectional(character) not in {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+        or (
+            unicodedata.category(character) not in {"Cc", "Cs"}
+            and unicodedata.bidirectional(character)
+            not in {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+        )
         for character in text
     )
 
@@ -37,7 +40,9 @@ def test_broken_escape_sequences_are_harmless_too(text: str):
 
 
 def test_sequences_are_dropped_and_other_bytes_are_named():
-    assert clean("\x1b[31mred\x1b[0m \x1b]0;title\x07x \x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\") == "red x link"
+    assert (
+        clean("\x1b[31mred\x1b[0m \x1b]0;title\x07x \x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\") == "red x link"
+    )
     assert clean("bell \x07 nul \x00 c1 \x85") == "bell \\x07 nul \\x00 c1 \\x85"
     assert clean("\u202eevil\u2066 \U000e0041 \ud800") == "\\u202eevil\\u2066 \\U000e0041 \\ud800"
 

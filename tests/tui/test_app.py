@@ -1,0 +1,389 @@
+"""Opening, keys of the whole screen, and leaving."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Interrupt, Say, SetMode
+from agent_cli.kernel.errors import AgentError, ConfigError, StoreCorrupt, StoreUnwritable
+from agent_cli.kernel.messages import Text
+from agent_cli.tui.app import AgentApp
+from agent_cli.tui.door import Door, Leave
+from tests.fakes.screen import WELCOME, answer, screen, sees, shown, strike, turn, until
+from tests.fakes.session import FakeSession
+from tests.tui.samples import whole_turn
+
+
+class Opening:
+    """Opens a session when a test lets it, or fails."""
+
+    def __init__(self, session: FakeSession | None = None, error: AgentError | None = None) -> None:
+        self.session = session or FakeSession()
+        self.error = error
+        self.let = asyncio.Event()
+        self.asked = 0
+
+    async def __call__(self) -> Door:
+        self.asked += 1
+        await self.let.wait()
+        if self.error is not None:
+            raise self.error
+        return self.session
+
+
+async def test_it_paints_and_takes_keys_before_there_is_a_session():
+    opening = Opening()
+    app = AgentApp(opening, welcome=WELCOME)
+    async with app.run_test(size=(80, 20)) as pilot:
+        await sees(pilot, "agent-cli 0.1.0  scripted-1")
+        strike(app, "early")
+        await pilot.press("enter")
+        strike(app, "draft")
+        await sees(pilot, "↳ early  when the session is open")
+        assert opening.session.commands == []
+        opening.let.set()
+        await until(pilot, lambda: opening.session.commands == [Say((Text("early"),))])
+        await until(pilot, lambda: "↳" not in shown(app))
+        assert app.conversation.composer.text == "draft"
+
+
+async def test_the_first_message_is_sent_when_the_session_is_open():
+    session = FakeSession()
+    async with screen(session, first_message="repair it") as (_, pilot):
+        await until(pilot, lambda: session.commands == [Say((Text("repair it"),))])
+
+
+async def test_a_session_that_does_not_open_is_told_in_full_and_one_can_leave():
+    long = "The database /home/x/sessions.db is unreadable. " * 6 + "Move it away."
+    opening = Opening(error=StoreCorrupt(long))
+    opening.let.set()
+    app = AgentApp(opening, welcome=WELCOME)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "No session could be opened.")
+        assert "Move it away." in shown(app)
+        assert "✗ no session" in shown(app)
+        await pilot.press("ctrl+d")
+        await until(pilot, lambda: app.return_value == Leave("", 0))
+
+
+class Ways:
+    """The setup of a test: each way works, or fails as it is told."""
+
+    variables = (("ANTHROPIC_API_KEY", "Anthropic"), ("OPENAI_API_KEY", "OpenAI"))
+    local = "0.5 GB"
+
+    def __init__(self) -> None:
+        self.session = FakeSession()
+        self.keys: list[tuple[str, str]] = []
+        self.fails: AgentError | None = None
+        self.finish = asyncio.Event()
+
+    async def use_key(self, variable: str, key: str, /) -> Door:
+        self.keys.append((variable, key))
+        return self._open()
+
+    async def install_local(self, progress: Callable[[int, int, str], None], /) -> Door:
+        progress(250_000_000, 500_000_000, "weights")
+        await self.finish.wait()
+        return self._open()
+
+    async def demo(self) -> Door:
+        return self._open()
+
+    def _open(self) -> Door:
+        if self.fails is not None:
+            raise self.fails
+        return self.session
+
+
+@pytest.fixture
+def ways() -> Ways:
+    return Ways()
+
+
+def keyless(ways: Ways) -> AgentApp:
+    opening = Opening(
+        error=ConfigError("No key was found: neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set.")
+    )
+    opening.let.set()
+    return AgentApp(opening, welcome=WELCOME, setup=ways)
+
+
+async def test_without_a_key_three_ways_are_offered(ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        text = shown(app)
+        assert "neither ANTHROPIC_API_KEY nor" in text
+        assert "k enter a key (Anthropic, OpenAI)" in text
+        assert "l install the local model (0.5 GB)" in text
+        await pilot.press("d")
+        await until(pilot, lambda: app.session is ways.session)
+        await until(pilot, lambda: "How shall we start?" not in shown(app))
+        await pilot.press("x")
+        assert app.conversation.composer.text == "x"
+
+
+async def test_a_key_is_entered_unseen(ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("k")
+        await sees(pilot, "Anthropic key (ANTHROPIC_API_KEY)")
+        await pilot.press("tab")
+        strike(app, "sk-secret")
+        await sees(pilot, "OpenAI key (OPENAI_API_KEY)")
+        assert "sk-secret" not in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: ways.keys == [("OPENAI_API_KEY", "sk-secret")])
+        await until(pilot, lambda: app.session is ways.session)
+
+
+async def test_escape_leaves_the_entry_of_the_key(ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("k")
+        await sees(pilot, "Anthropic key")
+        await pilot.press("escape")
+        await sees(pilot, "How shall we start?")
+
+
+async def test_a_way_that_fails_leaves_the_others_open(ways: Ways):
+    ways.fails = ConfigError("The key was refused by the service.")
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("k", "x", "enter")
+        await sees(pilot, "The key was refused by the service.")
+        await sees(pilot, "How shall we start?")
+
+
+async def test_installing_shows_how_far_it_is(ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("l")
+        await sees(pilot, "250 of 500 MB  weights")
+        ways.finish.set()
+        await until(pilot, lambda: app.session is ways.session)
+
+
+async def test_what_was_typed_before_goes_to_the_session_of_the_chosen_way(ways: Ways):
+    opening = Opening(error=ConfigError("no key"))
+    opening.let.set()
+    app = AgentApp(opening, welcome=WELCOME, setup=ways, first_message="hello")
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("d")
+        await until(pilot, lambda: ways.session.commands == [Say((Text("hello"),))])
+
+
+async def test_escape_interrupts_when_nothing_is_open():
+    session = FakeSession()
+    async with screen(session) as (_, pilot):
+        await pilot.press("escape")
+        await pilot.pause()
+        assert session.commands == []
+        turn(session)
+        await sees(pilot, "Esc interrupts")
+        await pilot.press("escape")
+        await until(pilot, lambda: session.commands == [Interrupt()])
+
+
+async def test_escape_leaves_the_transcript_first():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        await sees(pilot, "go on")
+        await pilot.press("tab", "escape")
+        assert app.focused is app.conversation.composer
+        assert session.commands == []
+
+
+async def test_ctrl_c_interrupts_always_and_twice_leaves():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        await sees(pilot, "go on")
+        app.conversation.composer.insert("a draft")
+        await pilot.press("tab", "ctrl+c")
+        await until(pilot, lambda: session.commands == [Interrupt()])
+        await sees(pilot, "Ctrl+C again quits")
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: app.return_value == Leave("01SESSION", 0))
+        assert session.closed
+
+
+async def test_a_slow_second_ctrl_c_does_not_leave(monkeypatch: pytest.MonkeyPatch):
+    now = [10.0]
+    monkeypatch.setattr("agent_cli.tui.app.monotonic", lambda: now[0])
+    session = FakeSession()
+    async with screen(session) as (_app, pilot):
+        await pilot.press("ctrl+c")
+        now[0] += 1.1
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert not session.closed
+        now[0] += 0.9
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: session.closed)
+
+
+async def test_leaving_does_not_wait_for_ever_for_a_session():
+    class Stuck(FakeSession):
+        async def close(self, reason: str = "") -> None:
+            await asyncio.Event().wait()
+
+    session = Stuck()
+    async with screen(session) as (app, pilot):
+        app.leave()
+        await pilot.pause()
+        assert app.return_value is None
+        app.leave()
+        await until(pilot, lambda: app.return_value == Leave("", 0))
+
+
+async def test_a_session_that_cannot_be_closed_is_told():
+    class Broken(FakeSession):
+        async def close(self, reason: str = "") -> None:
+            raise StoreUnwritable("The disk is full.")
+
+    async with screen(Broken()) as (app, pilot):
+        app.leave()
+        await until(pilot, lambda: app.return_value == Leave("", 1))
+
+
+async def test_shift_tab_changes_the_mode():
+    session = FakeSession()
+    async with screen(session) as (_, pilot):
+        await pilot.press("shift+tab")
+        await until(pilot, lambda: session.commands == [SetMode("acceptEdits")])
+        session.play(ev.ModeSwitched("acceptEdits"))
+        await sees(pilot, "accept edits mode")
+
+
+async def test_the_transcript_has_keys():
+    session = FakeSession()
+    whole_turn(session)
+    async with screen(session, size=(80, 40)) as (app, pilot):
+        await sees(pilot, "── done")
+        reader = app.conversation.reader
+        await pilot.press("tab", "k", "k")
+        await sees(pilot, "▎ ✓ edit_file")
+        await pilot.press("y")
+        assert app.clipboard.startswith("edit_file src/parser.py\n--- a/src/parser.py")
+        await pilot.press("c")
+        assert app.clipboard.startswith("--- a/src/parser.py")
+        await pilot.press("g")
+        await sees(pilot, "▎ agent-cli 0.1.0")
+        await pilot.press("j", "j", "space")
+        await sees(pilot, "▾ thought for 2 lines")
+        await pilot.press("space")
+        await sees(pilot, "▸ thought for 2 lines")
+        await pilot.press("G")
+        assert reader.follows
+        await pilot.press("tab", "x")
+        assert app.conversation.composer.text == "x"
+        assert "▎" not in shown(app)
+
+
+async def test_ctrl_o_unfolds_everything_and_folds_it_again():
+    session = FakeSession()
+    whole_turn(session)
+    async with screen(session, size=(80, 60)) as (_, pilot):
+        await sees(pilot, "more lines")
+        await pilot.press("ctrl+o")
+        await sees(pilot, "tests/test_parser.py:20: in test_empty")
+        await pilot.press("ctrl+o")
+        await sees(pilot, "more lines")
+
+
+async def test_copying_code_goes_from_fence_to_fence():
+    session = FakeSession()
+    turn(session)
+    answer(session, "```\nfirst\n```\n\ntext\n\n```\nsecond\n```\n")
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "second")
+        await pilot.press("tab", "k", "c")
+        assert app.clipboard == "first"
+        await pilot.press("c")
+        assert app.clipboard == "second"
+        await sees(pilot, "code 2 of 2")
+        await pilot.press("g", "c")
+        await sees(pilot, "nothing to copy")
+
+
+async def test_searching_the_transcript():
+    session = FakeSession()
+    session.play(*(ev.OperatorNote(f"note number {number}") for number in range(100)))
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "note number 99")
+        await pilot.press("tab", "slash")
+        strike(app, "NUMBER 1")
+        await pilot.press("enter")
+        await sees(pilot, "▎ · note number 19")
+        await pilot.press("n")
+        await sees(pilot, "▎ · note number 18")
+        await pilot.press("N")
+        await sees(pilot, "▎ · note number 19")
+        await pilot.press("slash")
+        strike(app, "nowhere")
+        await pilot.press("enter")
+        await sees(pilot, "not found: nowhere")
+        await pilot.press("slash", "escape")
+        assert app.focused is app.conversation.reader
+
+
+async def test_help_and_the_palette_list_the_commands():
+    async with screen(size=(90, 50)) as (app, pilot):
+        await pilot.press("f1")
+        await sees(pilot, "/permissions")
+        await pilot.press("ctrl+p")
+        await sees(pilot, "tokens and cost of each model")
+        await pilot.press("escape")
+        assert app.focused is app.conversation.composer
+
+
+async def test_a_log_that_breaks_is_told_and_the_screen_stays():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        session.breaks(StoreUnwritable("The disk is full."))
+        await sees(pilot, "The session cannot go on.")
+        assert "The disk is full." in shown(app)
+        await pilot.press("x")
+        assert app.conversation.composer.text == "x"
+
+
+async def test_no_timer_runs_while_nothing_moves():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        conversation = app.conversation
+        turn(session)
+        await until(pilot, lambda: conversation._ticker is not None)
+        answer(session, "done")
+        await until(pilot, lambda: conversation._ticker is None)
+        frames = conversation.feed.frames
+        await asyncio.sleep(0.25)
+        assert conversation.feed.frames == frames
+        assert not conversation.composer.cursor_blink
+
+
+async def test_a_crash_names_no_secret_and_no_exit_code_zero(monkeypatch: pytest.MonkeyPatch):
+    app = AgentApp(Opening(), welcome=WELCOME)
+
+    def breaks() -> None:
+        secret = "sk-" + "secret"
+        raise RuntimeError(f"broken by {len(secret)}")
+
+    with pytest.raises(RuntimeError, match="broken by"):
+        async with app.run_test() as pilot:
+            app.call_later(breaks)
+            await until(pilot, lambda: app.crash)
+    assert "broken by" in app.crash
+    assert "sk-secret" not in app.crash
+    assert app.return_code == 1

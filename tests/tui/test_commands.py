@@ -1,0 +1,164 @@
+"""Slash commands: what they answer and what they send."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Command, Interrupt, Reset, SetMode, SetModel
+from agent_cli.kernel.errors import StoreUnwritable
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.usage import ModelCard, Usage
+from agent_cli.tui import commands
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.desk import Desk
+from agent_cli.tui.door import Welcome
+from tests.fakes.screen import rendered
+from tests.fakes.session import FakeSession
+from tests.tui.samples import asks, whole_turn
+
+
+class Board:
+    """The surface of a desk, as text."""
+
+    def __init__(self, session: FakeSession | None = None, *, models: Sequence[str] = ("a-1", "b-2")) -> None:
+        self.items: list[Item] = []
+        self.wiped = 0
+        self.left = 0
+        self.desk = Desk(Welcome(rules=("bash:git diff*", "deny bash:rm*")), self, lambda: models, self.leave)
+        if session is not None:
+            self.desk.attach(session)
+
+    def put(self, item: Item, /) -> None:
+        self.items.append(item)
+
+    def wipe(self) -> None:
+        self.wiped += 1
+
+    def refresh_facts(self) -> None:
+        """Nothing is drawn here."""
+
+    def leave(self) -> None:
+        self.left += 1
+
+    def run(self, line: str, width: int = 80) -> str:
+        self.items.clear()
+        self.desk.take(line)
+        return "\n".join(rendered(item, width) for item in self.items)
+
+
+@pytest.fixture
+def session() -> FakeSession:
+    session = FakeSession(limits=Limits(max_steps=40, max_session_cost=10.0))
+    whole_turn(session)
+    return session
+
+
+@pytest.mark.parametrize("name", ["help", "context", "stats", "permissions", "model", "mode", "guardrail"])
+def test_report(name: str, session: FakeSession, words: SnapshotAssertion):
+    assert Board(session).run(f"/{name}") == words
+
+
+def test_the_context_of_a_model_nobody_knows():
+    session = FakeSession(ModelCard("m", "p"))
+    session.play(ev.TurnStarted("m"), ev.UsageReported("m", Usage(input=4_500), None))
+    text = Board(session).run("/context")
+    assert "unknown for m" in text
+    assert "filled" not in text
+
+
+def test_stats_of_two_models_have_a_sum(session: FakeSession):
+    session.play(ev.UsageReported("other", Usage(input=10), None))
+    text = Board(session).run("/stats")
+    assert "all models" in text
+    assert "unpriced" in text
+
+
+def test_permissions_list_what_waits_and_what_was_granted(session: FakeSession):
+    asks(session)
+    session.play(ev.ApprovalDecided("c6", "write_file", True, "operator", "tool", "write_file:*"))
+    text = Board(session).run("/permissions")
+    assert "write_file:*" in text
+    assert "git commit" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("/model b-2", SetModel("b-2")),
+        ("/mode plan", SetMode("plan")),
+        ("/mode ACCEPTEDITS", SetMode("acceptEdits")),
+        ("/guardrail reset", Reset("all", 0.0)),
+        ("/guardrail reset cost_ceiling +5", Reset("cost_ceiling", 5.0)),
+    ],
+)
+def test_orders(line: str, command: Command, session: FakeSession):
+    assert Board(session).run(line) == ""
+    assert session.commands == [command]
+
+
+@pytest.mark.parametrize(
+    "line", ["/mode maybe", "/guardrail reset nothing", "/guardrail reset all +x", "/guardrail x"]
+)
+def test_wrong_arguments_are_answered_and_send_nothing(line: str, session: FakeSession):
+    assert "✗" in Board(session).run(line)
+    assert session.commands == []
+
+
+def test_interrupting_needs_a_turn(session: FakeSession):
+    assert "No turn is running." in Board(session).run("/interrupt")
+    session.play(ev.TurnStarted("m"))
+    assert Board(session).run("/interrupt") == ""
+    assert session.commands == [Interrupt()]
+
+
+def test_clear_and_quit(session: FakeSession):
+    board = Board(session)
+    assert "session" in board.run("/clear")
+    assert board.wiped == 1
+    board.run("/exit")
+    assert board.left == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["/stats", "/context", "/permissions", "/guardrail", "/model x", "/mode plan"]
+)
+def test_before_there_is_a_session(line: str):
+    assert "no session yet" in Board().run(line)
+
+
+def test_every_command_says_what_it_does_and_has_its_own_names():
+    names = [name for command in commands.COMMANDS for name in (command.name, *command.aliases)]
+    assert len(names) == len(set(names))
+    assert all(command.description for command in commands.COMMANDS)
+
+
+def test_a_session_that_refuses_is_told(session: FakeSession):
+    session.refuses = StoreUnwritable("The disk is full.")
+    board = Board(session)
+    board.desk.say("hello")
+    assert "The disk is full." in rendered(board.items[0], 80)
+
+
+def test_cycling_never_reaches_the_mode_that_asks_nothing(session: FakeSession):
+    board = Board(session)
+    modes: list[str] = []
+    for _ in range(8):
+        board.desk.next_mode()
+        last = session.commands[-1]
+        assert isinstance(last, SetMode)
+        session.play(ev.ModeSwitched(last.mode))
+        modes.append(last.mode)
+    assert modes == ["acceptEdits", "allow", "plan", "ask"] * 2
+
+
+def test_a_mode_chosen_before_the_session_is_open_is_not_lost():
+    board, session = Board(), FakeSession()
+    board.desk.next_mode()
+    board.desk.say("hello")
+    board.desk.attach(session)
+    assert session.commands[0] == SetMode("acceptEdits")
+    assert len(session.commands) == 2

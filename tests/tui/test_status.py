@@ -1,0 +1,120 @@
+"""The status bar says what matters at every width."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+from syrupy.assertion import SnapshotAssertion
+
+from agent_cli.engine.state import ModelRow, State
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.usage import ModelCard, Usage
+from agent_cli.tui.status import Activity, fitted, money, pieces, tokens
+from tests.fakes.screen import INK
+from tests.fakes.session import CARD, FakeSession
+from tests.tui.samples import asks, whole_turn
+
+
+def bar(state: State | None, width: int, activity: Activity | None = None) -> str:
+    line = fitted(pieces(state, activity or Activity(), "scripted-1", "ask", INK), width)
+    return "".join(segment.text for segment in line)
+
+
+def running(limits: Limits | None = None) -> State:
+    session = FakeSession(limits=limits)
+    session.play(ev.TurnStarted("m"), ev.StepStarted("m"))
+    session.play(ev.UsageReported("m", Usage(input=9_000, cache_read=36_000, output=500), 0.12))
+    return session.state
+
+
+def done() -> State:
+    session = FakeSession()
+    whole_turn(session)
+    return session.state
+
+
+def waiting() -> State:
+    session = FakeSession()
+    asks(session)
+    return session.state
+
+
+MOVING = Activity(connecting=False, rate=52.4, elapsed=72.0, beat=1)
+LIMITS = Limits(max_steps=40, max_tool_calls=100, max_session_cost=0.14)
+SAMPLES = {
+    "opening": (None, Activity()),
+    "failed": (None, Activity(connecting=False)),
+    "running": (running(LIMITS), MOVING),
+    "retrying": (running(), Activity(elapsed=3.0, waiting="waits 12s: overloaded")),
+    "done": (done(), Activity(below=True)),
+    "waiting": (waiting(), Activity()),
+    "hint": (done(), Activity(hint="copied the block through the terminal (OSC 52)")),
+}
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_bar(name: str, width: int, words: SnapshotAssertion):
+    state, activity = SAMPLES[name]
+    text = bar(state, width, activity)
+    assert cell_len(text) <= width or width < 30
+    assert text == words
+
+
+@pytest.mark.parametrize("width", range(36, 200))
+def test_it_fits_from_forty_columns_on_and_always_says_how_full_the_window_is(width: int):
+    text = bar(running(LIMITS), width, MOVING)
+    assert cell_len(text) <= width
+    assert "23%" in text
+
+
+def test_an_unknown_window_is_said():
+    session = FakeSession(ModelCard("m", "p"))
+    session.play(ev.TurnStarted("m"), ev.UsageReported("m", Usage(input=4_500), None))
+    assert "context 4.5k / unknown" in bar(session.state, 120)
+    assert "unpriced" in bar(session.state, 120)
+
+
+def test_an_estimate_is_marked():
+    session = FakeSession(CARD)
+    session.play(ev.TurnStarted("m"), ev.ToolReturned("c", "t", ev.Output(())))
+    assert "~" in bar(session.state, 120)
+
+
+def test_a_full_window_is_marked_without_colour():
+    session = FakeSession(ModelCard("m", "p", window=1_000))
+    session.play(ev.TurnStarted("m"), ev.UsageReported("m", Usage(input=950), 0.0))
+    assert "95%!" in bar(session.state, 120)
+
+
+def test_the_ceiling_counts_what_was_added():
+    state = running(LIMITS)
+    assert "$0.120 of $0.14" in bar(state, 160)
+    state.added_usd = 1.0
+    assert "$0.120 of $1.14" in bar(state, 160)
+
+
+def test_yolo_is_marked_without_colour():
+    session = FakeSession()
+    session.play(ev.ModeSwitched("yolo"))
+    assert "! yolo" in bar(session.state, 120)
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        (ModelRow("m"), "$0"),
+        (ModelRow("m", cost=0.00042), "$0.0004"),
+        (ModelRow("m", cost=0.042), "$0.042"),
+        (ModelRow("m", cost=4.2), "$4.20"),
+        (ModelRow("m", unpriced=True), "unpriced"),
+        (ModelRow("m", cost=1.5, unpriced=True), "$1.50 + unpriced"),
+    ],
+)
+def test_money(row: ModelRow, text: str):
+    assert money(row) == text
+
+
+def test_tokens():
+    assert [tokens(count) for count in (7, 1_234, 45_678, 1_234_567)] == ["7", "1.2k", "46k", "1.2M"]
