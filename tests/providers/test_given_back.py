@@ -231,3 +231,13 @@ async def test_a_refusal_with_nothing_to_leave_out_is_one(family: str, words: st
         with pytest.raises(RequestRefused, match=words):
             await answer_of(model)
     assert len(service.requests) == 1
+
+
+async def test_an_answer_that_has_begun_is_not_sent_for_again():
+    refusal = {"error": {"code": 400, "message": "Corrupted thought signature."}}
+    old = ToolCall("c1", "grep", {}, "{}", {"thoughtSignature": sign("of another key")})
+    before = (said("Go."), answered(old), Message("user", (result("c1", name="grep"),)))
+    async with serving("gemini", Say("Hello there.", size=2, fail=(3, refusal))) as (service, model):
+        with pytest.raises(RequestRefused):
+            await answer_of(model, *before)
+    assert len(service.requests) == 1

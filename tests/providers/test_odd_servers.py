@@ -6,7 +6,7 @@ from typing import Any
 
 from agent_cli.kernel.events import Finished, ReasoningDelta, TextDelta
 from agent_cli.kernel.messages import Reasoning, Text, ToolCall
-from agent_cli.kernel.usage import ModelCard
+from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.providers.anthropic_stream import MessagesDecoder
 from agent_cli.providers.gemini_stream import GenerateDecoder
 from agent_cli.providers.openai_stream import ChatDecoder
@@ -221,6 +221,16 @@ def test_chunks_of_gemini_that_are_none():
         gemini(*odd, {"candidates": [{"content": {"parts": None}}]}, candidate("x", {}, {"text": None}))
         is None
     )
+
+
+def test_figures_that_come_one_after_the_other():
+    finished = gemini(
+        {"usageMetadata": {"promptTokenCount": 10, "cachedContentTokenCount": 4}},
+        {"usageMetadata": {"candidatesTokenCount": 5}},
+        candidate({"text": "Hi."}, finishReason="STOP"),
+    )
+    assert finished is not None
+    assert finished.usage == Usage(6, 4, output=5)
 
 
 def test_calls_without_id_name_or_arguments():

@@ -87,7 +87,7 @@ def test_a_snapshot_keeps_its_name_and_has_its_models_price():
         ("gpt5", KEYS, {}, "Did you mean gpt-5"),
         ("qwen3:8b", KEYS, {}, "--provider openai --base-url"),
         ("", KEYS, {}, "empty"),
-        ("vertex/anything", KEYS, {}, "cannot talk to yet"),
+        ("bedrock/anything", KEYS, {}, "cannot talk to yet"),
         ("x", KEYS, {"provider": "nowhere"}, "There is no provider 'nowhere'"),
         ("claude-opus-5", {"ANTHROPIC_API_KEY": "kö"}, {}, "ANTHROPIC_API_KEY holds characters"),
         ("claude-opus-5", KEYS, {"base_url": "localhost:8000"}, "has to begin with http"),
