@@ -18,7 +18,7 @@ from textual.theme import Theme
 from agent_cli.kernel.errors import AgentError, ConfigError
 from agent_cli.tui import commands
 from agent_cli.tui.conversation import Conversation
-from agent_cli.tui.door import Door, Leave, Welcome
+from agent_cli.tui.door import Door, Leave, Sources, Welcome
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
@@ -37,7 +37,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
     """`open_session` is awaited after the first frame; what is typed before it returns is kept and sent then.
 
     An AgentError of it is shown in full; for a ConfigError, `setup` offers ways to a first session.
-    `models` gives the names that /model takes. `run` returns a Leave, None after a crash.
+    `models` gives the names that /model takes, `rules` the permission rules in force, one a line. `run` returns a Leave, None after a crash.
     """
 
     CSS = "Screen { background: $background; }"
@@ -61,6 +61,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
         first_message: str | None = None,
         setup: Setup | None = None,
         models: Callable[[], Sequence[str]] = tuple,
+        rules: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         super().__init__()
         self.title = "agent-cli"
@@ -69,7 +70,9 @@ class AgentApp(App[Leave], inherit_bindings=False):
             self.register_theme(theme)
         name = {"dark": DARK.name, "light": LIGHT.name}.get(self.welcome.theme, self.welcome.theme)
         self.theme = name if name in self.available_themes else DARK.name
-        self.conversation = Conversation(self.welcome, ink_of(self.current_theme), models, self.leave)
+        self.conversation = Conversation(
+            self.welcome, ink_of(self.current_theme), Sources(models, rules), self.leave
+        )
         self._open_session = open_session
         self._setup = setup
         self._first_message = first_message
@@ -116,6 +119,8 @@ class AgentApp(App[Leave], inherit_bindings=False):
             if isinstance(problem, ConfigError) and self._setup is not None:
                 self._offers = Offers(self._setup, ink_of(self.current_theme))
                 await self.conversation.mount(self._offers, before=self.conversation.composer)
+                if not self.conversation.composer.text:
+                    self._offers.focus()
             return
         await self.conversation.follow(session)
 
@@ -212,6 +217,10 @@ class AgentApp(App[Leave], inherit_bindings=False):
             self.conversation.hint(f"copied {event.what} through the terminal (OSC 52)")
         else:
             self.conversation.hint(f"nothing to copy: {event.what}")
+
+    @on(Offers.Typed)
+    def _stray(self, event: Offers.Typed) -> None:
+        self.conversation.composer.insert(event.text)
 
     @on(Offers.Declined)
     def _declined(self) -> None:

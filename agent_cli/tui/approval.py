@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from time import monotonic
 
 from rich.segment import Segment
 from textual import on
@@ -15,13 +14,11 @@ from textual.widgets import Input
 from agent_cli.kernel.commands import Answer, GrantScope
 from agent_cli.kernel.events import ApprovalRequested, FileDiff, Shown
 from agent_cli.tui.blocks.diff import diff_lines, parse
+from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
 from agent_cli.tui.untrusted import clean, clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
-
-GRACE = 0.3
-"""Seconds without a key before a key answers: what was being typed must not."""
 
 _SCOPES: dict[str, GrantScope] = {"y": "once", "s": "call", "t": "tool", "a": "always"}
 
@@ -64,16 +61,12 @@ class Approvals(Vertical, can_focus=True):
         self._pending: list[ApprovalRequested] = []
         self._answered: set[str] = set()
         self._at = 0
-        self._quiet_since = 0.0
+        self._grace = Grace()
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="what")
         yield Lines(id="keys")
         yield Input(placeholder="why not? Enter denies, Esc goes back", compact=True)
-
-    def now(self) -> float:
-        """The time by which keys are judged."""
-        return monotonic()
 
     @property
     def pending(self) -> tuple[ApprovalRequested, ...]:
@@ -91,7 +84,7 @@ class Approvals(Vertical, can_focus=True):
         self._pending = fresh
         self._at = ids.index(shown) if shown in ids else 0
         if shown not in ids:
-            self._quiet_since = self.now()
+            self._grace.restart()
             self.remove_class("-why")
         self.set_class(bool(fresh), "-open")
         self._draw()
@@ -144,10 +137,9 @@ class Approvals(Vertical, can_focus=True):
     async def _on_key(self, event: Key) -> None:
         if self.has_class("-why") or not self._pending:
             return
-        early = self.now() - self._quiet_since < GRACE
         key = event.character if event.is_printable and event.character else event.key
-        if event.is_printable and (early or key not in "ystanNjk"):
-            self._quiet_since = self.now()
+        if event.is_printable and (not self._grace.over or key not in "ystanNjk"):
+            self._grace.restart()
             self.post_message(self.Typed(key))
         elif key in ("j", "down", "k", "up"):
             step = 1 if key in ("j", "down") else -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from agent_cli.kernel.commands import MODES, Interrupt, Reset, SetMode, SetModel
@@ -11,7 +11,7 @@ from agent_cli.tui import views
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.door import Door, Welcome
+from agent_cli.tui.door import Door, Sources, Welcome
 
 
 class Host(Protocol):
@@ -23,9 +23,8 @@ class Host(Protocol):
     @property
     def session(self) -> Door | None: ...
 
-    def models(self) -> Sequence[str]:
-        """Names that /model takes."""
-        ...
+    @property
+    def sources(self) -> Sources: ...
 
     def order(self, command: Order, /) -> None:
         """Sends it to the session."""
@@ -108,7 +107,7 @@ def _model(host: Host, rest: str) -> Item | None:
     if rest:
         return _ordered(host, SetModel(rest))
     current = host.session.state.card.id if host.session else host.welcome.model or "not known yet"
-    names = ", ".join(host.models())
+    names = ", ".join(host.sources.models())
     return Report("Model", [("now", current), ("others", names or "/model NAME takes what --model takes")])
 
 
@@ -150,7 +149,10 @@ def _stats(host: Host, _rest: str) -> Item:
 
 
 def _permissions(host: Host, _rest: str) -> Item:
-    return views.permissions(host.session.state, host.welcome.rules) if host.session else _not_yet()
+    if host.session is None:
+        return _not_yet()
+    rules = host.sources.rules() if host.sources.rules is not None else None
+    return views.permissions(host.session.state, rules)
 
 
 def _ordered(host: Host, order: Order) -> Item | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import monotonic, time
 
 from textual import on
@@ -22,7 +22,7 @@ from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.desk import Desk
-from agent_cli.tui.door import Door, Welcome
+from agent_cli.tui.door import Door, Sources, Welcome
 from agent_cli.tui.feed import Feed, Rate
 from agent_cli.tui.finder import Finder
 from agent_cli.tui.history import History
@@ -56,11 +56,11 @@ class Conversation(Vertical):
         self,
         welcome: Welcome,
         ink: Ink,
-        models: Callable[[], Sequence[str]],
+        sources: Sources,
         leave: Callable[[], None],
     ) -> None:
         super().__init__()
-        self.desk = Desk(welcome, self, models, leave)
+        self.desk = Desk(welcome, self, sources, leave)
         self.reader = Reader()
         self.composer = Composer(History(welcome.history), "Say what is to be done")
         self.bar = status.StatusBar()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 from agent_cli.kernel.commands import MODES, Command, Interrupt, Mode, Say, SetMode
@@ -11,7 +11,7 @@ from agent_cli.kernel.messages import Text
 from agent_cli.tui import commands
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner
-from agent_cli.tui.door import Door, Welcome
+from agent_cli.tui.door import Door, Sources, Welcome
 
 
 class Surface(Protocol):
@@ -35,13 +35,13 @@ class Desk:
         self,
         welcome: Welcome,
         surface: Surface,
-        models: Callable[[], Sequence[str]],
+        sources: Sources,
         leave: Callable[[], None],
     ) -> None:
         self.welcome = welcome
         self.session: Door | None = None
         self.unsent: list[Say] = []
-        self.models = models
+        self.sources = sources
         self.leave = leave
         self._surface = surface
         self._mode: Mode = welcome.mode

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import NamedTuple, Protocol
 
 from agent_cli.engine.state import State
 from agent_cli.kernel.commands import Command, Mode
@@ -40,7 +40,7 @@ class Welcome(Plain, frozen=True):
     """What is known before a session is open; it makes the first frame.
 
     `resume` is the command line that opens the session again; `{session}` in it is replaced.
-    `history` is the file of earlier messages, "" for none. `rules` are the permission rules in force, one a line.
+    `history` is the file of earlier messages, "" for none.
     `theme` is "dark", "light", or the name of one of Textual's. `mouse` off leaves the mouse to the terminal.
     """
 
@@ -48,11 +48,17 @@ class Welcome(Plain, frozen=True):
     cwd: str = ""
     model: str = ""
     mode: Mode = "ask"
-    rules: tuple[str, ...] = ()
     history: str = ""
     theme: str = "dark"
     mouse: bool = True
     resume: str = "agent-cli --resume {session}"
+
+
+class Sources(NamedTuple):
+    """What commands ask for when they run. `rules` is None where nobody knows them."""
+
+    models: Callable[[], Sequence[str]] = tuple
+    rules: Callable[[], Sequence[str]] | None = None
 
 
 class Leave(Plain, frozen=True):

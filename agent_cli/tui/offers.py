@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from agent_cli.kernel.errors import AgentError
 from agent_cli.tui.door import Door
+from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
 from agent_cli.tui.setup import Setup
@@ -41,6 +42,12 @@ class Offers(Vertical, can_focus=True):
     class Failed(Message):
         error: AgentError
 
+    @dataclass
+    class Typed(Message):
+        """A key that chooses nothing belongs to the composer."""
+
+        text: str
+
     class Declined(Message):
         """None of them."""
 
@@ -50,6 +57,7 @@ class Offers(Vertical, can_focus=True):
         self._ink = ink
         self._variable = 0
         self._busy = ""
+        self._grace = Grace()
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="ways")
@@ -57,7 +65,7 @@ class Offers(Vertical, can_focus=True):
 
     def on_mount(self) -> None:
         self._draw()
-        self.focus()
+        self._grace.restart()
 
     def back(self) -> bool:
         """Out of the entry of the key; False where none was open."""
@@ -99,20 +107,28 @@ class Offers(Vertical, can_focus=True):
                 event.stop()
                 event.prevent_default()
             return
-        if self._busy or event.key not in ("k", "l", "d", "q"):
-            return
-        event.stop()
-        if event.key == "k":
+        if event.is_printable and (
+            self._busy or not self._grace.over or event.key not in {"k", "l", "d", "q"}
+        ):
+            event.stop()
+            self._grace.restart()
+            self.post_message(self.Typed(event.character or ""))
+        elif event.is_printable:
+            event.stop()
+            self._choose(event.key)
+
+    def _choose(self, key: str) -> None:
+        if key == "k":
             self.add_class("-key")
             self.query_one(Input).focus()
             self._draw()
-        elif event.key == "l" and self._setup.local:
+        elif key == "l" and self._setup.local:
             self._try(
                 "The local model is being prepared …", lambda: self._setup.install_local(self._progress)
             )
-        elif event.key == "d":
+        elif key == "d":
             self._try("The demo begins …", self._setup.demo)
-        elif event.key == "q":
+        elif key == "q":
             self.post_message(self.Declined())
 
     @on(Input.Submitted)

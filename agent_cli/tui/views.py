@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.status import money, tokens
@@ -45,9 +47,11 @@ def stats(state: State) -> Report:
     return Report("Tokens and cost", rows)
 
 
-def permissions(state: State, rules: tuple[str, ...]) -> Report:
+def permissions(state: State, rules: Sequence[str] | None) -> Report:
+    """`rules` is None where nobody knows them."""
     rows = [("mode", f"{state.mode}  (Shift+Tab or /mode changes it)")]
-    rows.append(("rules", "\n".join(rules) or "none of your own"))
+    if rules is not None:
+        rows.append(("rules", "\n".join(rules) or "none of your own"))
     rows.append(("this session", "\n".join(state.grants) or "no grants yet"))
     if state.pending:
         rows.append(

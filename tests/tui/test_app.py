@@ -101,7 +101,8 @@ class Ways:
 
 
 @pytest.fixture
-def ways() -> Ways:
+def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
+    monkeypatch.setattr("agent_cli.tui.grace.QUIET", 0.0)
     return Ways()
 
 
@@ -181,6 +182,17 @@ async def test_what_was_typed_before_goes_to_the_session_of_the_chosen_way(ways:
         await sees(pilot, "How shall we start?")
         await pilot.press("d")
         await until(pilot, lambda: ways.session.commands == [Say((Text("hello"),))])
+
+
+async def test_what_was_being_typed_chooses_no_way(ways: Ways, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agent_cli.tui.grace.QUIET", 1_000.0)
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await until(pilot, lambda: app.focused is not app.conversation.composer)
+        strike(app, "list all")
+        await until(pilot, lambda: app.conversation.composer.text == "list all")
+        assert "How shall we start?" in shown(app)
 
 
 async def test_escape_interrupts_when_nothing_is_open():

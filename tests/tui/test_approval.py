@@ -9,7 +9,8 @@ import pytest
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.tui.app import AgentApp
-from agent_cli.tui.approval import GRACE, Approvals
+from agent_cli.tui.approval import Approvals
+from agent_cli.tui.grace import QUIET, Grace
 from tests.fakes.screen import screen, sees, shown, strike, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import DIFF, HOSTILE, asks
@@ -19,7 +20,7 @@ from tests.tui.samples import DIFF, HOSTILE, asks
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Moves the time by which keys are judged."""
     now = [100.0]
-    monkeypatch.setattr(Approvals, "now", lambda self: now[0])
+    monkeypatch.setattr(Grace, "now", lambda self: now[0])
 
     def move(seconds: float) -> None:
         now[0] += seconds
@@ -46,7 +47,7 @@ async def test_it_shows_what_why_and_how(later: Callable[[float], None]):
         assert "git commit -am 'Repair the parser'" in text
         assert "a always bash:git commit*" in text
         assert "write_file  CHANGES.md" in text
-        later(GRACE * 1.1)
+        later(QUIET * 1.1)
         await pilot.press("j")
         await sees(pilot, "log.debug")
         assert "a always" not in shown(app), "nothing is suggested for this one"
@@ -67,7 +68,7 @@ async def test_each_key_answers(key: str, answer: Answer, later: Callable[[float
     asks(session)
     async with screen(session) as (app, pilot):
         await sees(pilot, "1 of 2")
-        later(GRACE * 1.1)
+        later(QUIET * 1.1)
         await pilot.press(key)
         await until(pilot, lambda: session.commands == [answer])
         await sees(pilot, "write_file asks for permission")
@@ -79,11 +80,11 @@ async def test_a_second_stroke_does_not_answer_the_next_one(later: Callable[[flo
     asks(session)
     async with screen(session) as (app, pilot):
         await sees(pilot, "1 of 2")
-        later(GRACE * 1.1)
+        later(QUIET * 1.1)
         await pilot.press("y", "y")
         await until(pilot, lambda: app.conversation.composer.text == "y")
         assert session.commands == [Answer("c5", True, "once")]
-        later(GRACE * 1.1)
+        later(QUIET * 1.1)
         await pilot.press("y")
         await until(pilot, lambda: session.commands[1:] == [Answer("c6", True, "once")])
 
@@ -95,7 +96,7 @@ async def test_what_was_being_typed_goes_to_the_composer(later: Callable[[float]
         await sees(pilot, "1 of 2")
         await until(pilot, lambda: app.focused is panel(app))
         for key in "yes, any":
-            later(GRACE * 0.9)
+            later(QUIET * 0.9)
             await pilot.press("space" if key == " " else key)
         await until(pilot, lambda: app.conversation.composer.text == "yes, any")
         assert session.commands == []
@@ -121,7 +122,7 @@ async def test_denying_with_a_message(later: Callable[[float], None]):
     asks(session)
     async with screen(session) as (app, pilot):
         await sees(pilot, "1 of 2")
-        later(GRACE * 1.1)
+        later(QUIET * 1.1)
         await pilot.press("N")
         await sees(pilot, "why not?")
         await pilot.press("escape")
@@ -151,7 +152,7 @@ async def test_an_answer_shows_at_once_also_before_the_session_took_it(later: Ca
     asks(session)
     async with screen(session) as (app, pilot):
         await sees(pilot, "1 of 2")
-        later(GRACE * 1.1)
+        later(QUIET * 1.1)
         await pilot.press("y")
         await sees(pilot, "write_file asks for permission")
         session.play(ev.OperatorNote("something else"))
@@ -198,7 +199,7 @@ async def test_nothing_of_a_request_is_a_control_code(later: Callable[[float], N
     )
     async with screen(session, size=(120, 40)) as (app, pilot):
         await sees(pilot, "1 of 2")
-        later(GRACE * 1.1)
+        later(QUIET * 1.1)
         await pilot.press("j")
         await sees(pilot, "2 of 2")
         assert "\x1b" not in shown(app)

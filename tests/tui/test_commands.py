@@ -15,7 +15,7 @@ from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.tui import commands
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.desk import Desk
-from agent_cli.tui.door import Welcome
+from agent_cli.tui.door import Sources, Welcome
 from tests.fakes.screen import rendered
 from tests.fakes.session import FakeSession
 from tests.tui.samples import asks, whole_turn
@@ -28,7 +28,8 @@ class Board:
         self.items: list[Item] = []
         self.wiped = 0
         self.left = 0
-        self.desk = Desk(Welcome(rules=("bash:git diff*", "deny bash:rm*")), self, lambda: models, self.leave)
+        sources = Sources(lambda: models, lambda: ("bash:git diff*", "deny bash:rm*"))
+        self.desk = Desk(Welcome(), self, sources, self.leave)
         if session is not None:
             self.desk.attach(session)
 

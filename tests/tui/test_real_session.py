@@ -11,7 +11,7 @@ from agent_cli.kernel.errors import AuthFailed, Overloaded
 from agent_cli.kernel.events import Finished, Piece, TextDelta, ToolReturned
 from agent_cli.kernel.messages import Text, text_of
 from agent_cli.kernel.usage import Usage
-from agent_cli.tui import approval
+from agent_cli.tui import grace
 from tests.fakes.log import ListLog
 from tests.fakes.models import Playing, says, wants
 from tests.fakes.screen import screen, sees, shown, strike, until
@@ -31,7 +31,7 @@ async def test_a_question_and_an_answer():
 
 
 async def test_a_call_is_asked_for_answered_and_shown(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(approval, "GRACE", 0.0)
+    monkeypatch.setattr(grace, "QUIET", 0.0)
     log = ListLog()
     provider = Playing(wants(("write", {"path": "a.py"}), text="I write it."), says("Written."))
     session = open_session(provider, FakeTool("write", read_only=False), log=log, judge=ask_writes)
@@ -48,7 +48,7 @@ async def test_a_call_is_asked_for_answered_and_shown(monkeypatch: pytest.Monkey
 
 
 async def test_denying_with_a_message_reaches_the_model(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(approval, "GRACE", 0.0)
+    monkeypatch.setattr(grace, "QUIET", 0.0)
     provider = Playing(wants(("write", {"path": "a.py"})), says("I see."))
     session = open_session(provider, FakeTool("write", read_only=False), judge=ask_writes)
     async with screen(session) as (app, pilot):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.segment import Segment
 
 from agent_cli.tui.blocks.item import INDENT, Item
@@ -31,8 +33,13 @@ class Opening(Item):
         title = f"agent-cli {self._version}".rstrip()
         model = cut(clean_line(self._model), room - len(title) - 2) if room > len(title) + 6 else ""
         first = [Segment(cut(title, room), ink.heading), Segment(f"  {model}", ink.dim)]
-        where = [Segment(cut(clean_line(self._cwd), room), ink.dim)]
+        where = [Segment(cut(_from_home(clean_line(self._cwd)), room), ink.dim)]
         return [[Segment(INDENT), *line] for line in (first, where, [Segment(cut(HINT, room), ink.faint)])]
 
     def source(self) -> str:
         return f"agent-cli {self._version} {self._model} {self._cwd}"
+
+
+def _from_home(path: str) -> str:
+    home = os.path.expanduser("~")  # noqa: PTH111  a text
+    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}{os.sep}") else path
