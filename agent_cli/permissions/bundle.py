@@ -86,7 +86,6 @@ PROGRAMS: dict[str, Usage] = {
     "which": _usage("as"),
     "type": _usage("afpPt"),
     "echo": _ANY,
-    "printf": _usage(),
     "true": _ANY,
     "false": _ANY,
     "whoami": _usage(),
@@ -168,6 +167,7 @@ _VERSIONED = names(
 _PRINT_LINES = re.compile(r"(\d+|\$)(,(\d+|\$))?p")
 _SHOWS_DATE = re.compile(r"\+.*|-u|-R|-I\w*|--utc|--iso-8601(=\w+)?", re.DOTALL)
 _SED_RUNS_OR_WRITES = re.compile(r"(?:^|[;{}\d$/\s])[eEwW](?:\s|$)")
+_COUNTS = re.compile(r"%[^a-zA-Z%]*n")
 _DIGITS = re.compile(r"-\d+")
 
 
@@ -200,6 +200,11 @@ def _shows_date(rest: Words) -> bool:
 def _tests(rest: Words) -> bool:
     """`-v` and `-R` evaluate the name that they are given."""
     return not any(word in ("-v", "-R") for word in rest)
+
+
+def _prints(rest: Words) -> bool:
+    """`-v` and `%n` assign to the name that they are given, which may hold a command."""
+    return bool(rest) and not rest[0].startswith("-") and _COUNTS.search(rest[0]) is None
 
 
 def _git(rest: Words) -> bool:
@@ -249,6 +254,7 @@ _ODD: dict[str, Callable[[Words], bool]] = {
     "test": _tests,
     "[": _tests,
     "command": lambda rest: len(rest) > 1 and rest[0] in ("-v", "-V"),
+    "printf": _prints,
     "ps": _PS.issuperset,
 }
 

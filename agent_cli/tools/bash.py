@@ -14,8 +14,9 @@ from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import scan, verb_of
-from agent_cli.ports import Say, Touches
+from agent_cli.ports import PathUse, Say, Touches
 from agent_cli.tools.capture import Capture, Live
 from agent_cli.tools.command_paths import paths_of
 from agent_cli.tools.disk import explain
@@ -69,9 +70,11 @@ class Bash:
     def __init__(self, workspace: Workspace, registered: frozenset[str] = frozenset()) -> None:
         self.spec = spec_of("bash", BashArguments, registered)
         self._workspace = workspace
+        self._judged: dict[str, frozenset[PathUse]] = {}
 
     def touches(self, args: BashArguments, /) -> Touches:
         found = paths_of(args.command, self._workspace.cwd)
+        self._judged[args.command] = frozenset(found.uses)
         return Touches("execute", args.command, found.uses, args.command, unresolved=found.unresolved)
 
     def preview(self, args: BashArguments, /) -> Shown:
@@ -81,6 +84,7 @@ class Bash:
         """On cancellation the error carries the output so far as its argument."""
         if not args.command.strip() or "\0" in args.command:
             raise ToolError("The command is empty or holds a NUL character.")
+        self._check_judged(args.command)
         seconds = min(max(args.timeout, 1.0), MOST_SECONDS) if args.timeout > 0 else DEFAULT_SECONDS
         running = _Running(self._workspace, _shell(), args.command, say)
         try:
@@ -91,6 +95,19 @@ class Bash:
         finally:
             running.close()
         return running.result(seconds if timed_out else None)
+
+    def _check_judged(self, command: str) -> None:
+        """Refuses a line that would touch other files than when it was allowed, such as after a `cd` before it."""
+        judged = self._judged.pop(command, None)
+        if judged is None:
+            return
+        for use in paths_of(command, self._workspace.cwd).uses:
+            inside = self._workspace.holds(use.path) and not looks_secret(use.path)
+            if use not in judged and (use.access == "w" or not inside or self._workspace.closed(use.path)):
+                raise ToolError(
+                    f"This would touch {self._workspace.shown(use.path)}, which was not so when the call was allowed: "
+                    "the working directory or a link changed in between. Nothing was run; call again."
+                )
 
 
 class _Running:

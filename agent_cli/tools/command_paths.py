@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import Segment, scan, unwrapped
 from agent_cli.ports import PathUse
 from agent_cli.tools.workspace import Unresolved, resolved
@@ -14,6 +15,7 @@ _WRITERS = frozenset({
     "rm", "rmdir", "mv", "cp", "ln", "tee", "touch", "mkdir", "chmod", "chown", "chgrp", "truncate", "dd", "install",
     "rsync", "shred", "unlink", "mktemp", "patch",
 })  # fmt: skip
+_ASKS = frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"})
 _MOST = 500
 _MOST_PLACES = 8
 _LONGEST_NAME = 255
@@ -61,6 +63,8 @@ def _words(segment: Segment) -> Iterator[tuple[str, Access]]:
     for word in segment.words[1:] if segment.words != ("cd",) else ("~",):
         for part in _parts(word):
             yield part, "w" if writes else "r"
+    if any(view[:2] == ("git", "config") and not _ASKS.intersection(view) for view in words):
+        yield "~/.gitconfig" if "--global" in segment.words else ".git/config", "w"
     for source in segment.sources:
         yield source, "r"
     for target in segment.targets:
@@ -87,7 +91,7 @@ def _parts(word: str) -> Iterator[str]:
 
 
 def _path(word: str, place: str, *, writes: bool) -> str | None:
-    """Where the word leads, if something is there or could be made there: not for `/users` or `s/a/b/`.
+    """Where the word leads, if something is, could be made or may have been there: not for `/users` or `s/a/b/`.
 
     Raises Unresolved.
     """
@@ -97,7 +101,7 @@ def _path(word: str, place: str, *, writes: bool) -> str | None:
     there = Path(path)
     spelled = "/" in word or word.startswith(("~", ".."))
     could_be = spelled and there.parent != Path("/") and _is_there(there.parent)
-    return path if writes or could_be or _is_there(there) else None
+    return path if writes or could_be or looks_secret(path) or _is_there(there) else None
 
 
 def _is_there(path: Path) -> bool:

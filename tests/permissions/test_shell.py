@@ -124,7 +124,7 @@ NOT_READS = (
     "git tag -d v1", "git remote add a b", "git stash", "git stash drop", "git reflog expire", "git push", "git config x y",
     "git checkout .", "git show --output=x", "git grep -O x", "env", "env X=1 ls", "printenv", "xargs ls", "uniq a b",
     "tail -f x", "date -s 2020-01-01", "date 01010000", "date -us x", "tree -o out", "hostname new", "sed -i s/a/b/ x",
-    "sed -n 'w out' x", "sed -n 5p -i x", "sed 's/a/b/e' x", "command ls", "test -v 'a[$(id)]'", "printf -v x y",
+    "sed -n 'w out' x", "sed -n 5p -i x", "sed 's/a/b/e' x", "command ls", "test -v 'a[$(id)]'", "printf -v x y", "printf %n x", "printf '%5n' x",
     "./ls", "/bin/ls", "awk '{print}' x", "tee x", "diff -r a b", "ps e", "python x.py", "cat --unknown x", "curl x",
     "wc --files0-from=x", "file -f x", "ls --unknown", "du --files0-from=x", "sudo ls", "date -f x", "git blame --contents x y",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_cli.tools import ripgrep
+from agent_cli.tools import glob, list_dir, ripgrep
 from tests.tools.bench import Bench
 
 
@@ -59,12 +59,13 @@ async def test_a_listing_is_sorted_and_counts_what_git_ignores(project: Bench) -
     assert (await project.text("list_dir", path="build")) == "out.txt  7"
 
 
-async def test_a_long_listing_says_what_it_left_out(bench: Bench) -> None:
-    for number in range(620):
+async def test_a_long_listing_says_what_it_left_out(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_dir, "MOST", 20)
+    for number in range(32):
         bench.put(f"{number:04}.txt", "")
     lines = (await bench.text("list_dir")).split("\n")
-    assert len(lines) == 501
-    assert lines[-1] == "[120 of 620 entries are not shown]"
+    assert len(lines) == 21
+    assert lines[-1] == "[12 of 32 entries are not shown]"
 
 
 async def test_long_names_are_bounded_too(bench: Bench) -> None:
@@ -127,12 +128,13 @@ async def test_a_pattern_cannot_leave_its_directory(project: Bench) -> None:
 
 
 @pytest.mark.usefixtures("engine")
-async def test_many_files_are_bounded_and_counted(bench: Bench) -> None:
-    for number in range(1_200):
+async def test_many_files_are_bounded_and_counted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glob, "MOST", 20)
+    for number in range(30):
         bench.put(f"{number:04}.txt", "")
     lines = (await bench.text("glob", pattern="*.txt")).split("\n")
     assert lines[0] == "0000.txt"
-    assert lines[-1] == "[200 of 1,200 files are not shown; narrow the pattern]"
+    assert lines[-1] == "[10 of 30 files are not shown; narrow the pattern]"
 
 
 # ── grep ──

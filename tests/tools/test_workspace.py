@@ -174,6 +174,8 @@ LINES = (
     ("grep -n '/api/v1/users' a.txt", "allow"),
     ("git log --grep 'a/b: " + "long " * 80 + "'", "allow"),
     ("cat /etc/absent", "ask"),
+    ("git show HEAD~3:old/.env", "ask"),
+    ("git show HEAD~3:old/a.py", "allow"),
     ("cat .env", "ask"),
     ("cat dir/../.env", "ask"),
     ("git diff -- .env", "ask"),
@@ -201,6 +203,8 @@ def test_what_a_shell_line_writes_is_seen(tree: Path) -> None:
     assert writes("sudo rm dir/b.txt") >= {"project/dir/b.txt"}
     assert writes("sed -i s/x/y/ a.txt") == {"project/a.txt", "project/s/x/y"}
     assert writes("cat a.txt") == set()
+    assert writes("git config core.hooksPath x") == {"project/.git/config"}
+    assert writes("git config --get user.name") == set()
     assert bench.touches("bash", command="cat loop/x").unresolved
     assert bench.touches("bash", command=" ".join(f"./x{n}" for n in range(600))).unresolved
 
@@ -223,6 +227,37 @@ async def test_a_call_goes_where_it_was_judged_also_after_cd(tree: Path) -> None
     await bench.call("bash", command="cd dir")
     assert (await tool.run(args, bench.said.append)).ok
     assert "no file dir/a.txt" in await bench.refused("read_file", path="a.txt")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    (
+        ("cat out", "/outside"),
+        ("echo x > config", "would touch dir/config"),
+        ("cat .env", "would touch dir/.env"),
+    ),
+)
+async def test_a_shell_line_that_touches_other_files_by_now_is_refused(
+    tree: Path, line: str, said: str
+) -> None:
+    (tree / "project/dir/.env").write_text("KEY=1")
+    bench = Bench(tree / "project")
+    tool, args = bench.tools["bash"], bench.args("bash", command=line)
+    (tree / "project/out").unlink()
+    tool.touches(args)
+    await bench.call("bash", command="cd dir")
+    with pytest.raises(Exception, match="call again") as caught:
+        await tool.run(args, bench.said.append)
+    assert said in str(caught.value)
+    assert not (tree / "project/dir/config").exists()
+
+
+async def test_a_shell_line_may_move_inside_the_project(tree: Path) -> None:
+    bench = Bench(tree / "project")
+    tool, args = bench.tools["bash"], bench.args("bash", command="cat b.txt")
+    tool.touches(args)
+    await bench.call("bash", command="cd dir")
+    assert (await tool.run(args, bench.said.append)).ok
 
 
 def test_moving_stays_inside(tree: Path) -> None:
