@@ -71,8 +71,7 @@ class Session:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(command)
             case Interrupt():
-                if self._task is not None:
-                    self._task.cancel()
+                self._stop()
             case SetMode(mode):
                 self._set_mode(mode)
             case SetModel(name):
@@ -94,9 +93,8 @@ class Session:
         self._closed = True
         self._later.clear()
         self._steered.clear()
-        if self._task is not None:
-            self._task.cancel()
-            await self._idle.wait()
+        self._stop()
+        await self._idle.wait()
         try:
             if self.state.started and self._core.hub.failure is None:
                 self._core.record(ev.SessionEnded(reason))
@@ -115,6 +113,11 @@ class Session:
         else:
             self._later.append(say)
         self._show_queue()
+
+    def _stop(self) -> None:
+        """Cancels the running turn. A task that was cancelled before its first step would never end its turn."""
+        if self._task is not None:
+            asyncio.get_running_loop().call_soon(self._task.cancel)
 
     def _show_queue(self) -> None:
         self.state.queued = (*self._steered, *self._later)
@@ -195,8 +198,7 @@ class Session:
 
     def _time_out(self) -> None:
         self._timed_out = True
-        if self._task is not None:
-            self._task.cancel()
+        self._stop()
 
     def _take_steered(self) -> int:
         """Records the messages that were typed while the turn ran; returns how many."""

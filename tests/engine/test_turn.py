@@ -363,6 +363,18 @@ async def test_an_interrupt_in_mid_stream_keeps_the_text_and_the_session_goes_on
     await session.close()
 
 
+@pytest.mark.parametrize("how", ["interrupt", "close"])
+async def test_a_stop_right_behind_a_message_ends_the_turn_once(how: str):
+    log = ListLog()
+    session = open_session(Playing(says("never")), log=log)
+    session.send(say("go"))
+    if how == "interrupt":
+        session.send(Interrupt())
+        await asyncio.wait_for(session.idle(), 5)
+    await asyncio.wait_for(session.close(), 5)
+    assert [event.exit_code for event in log.events if isinstance(event, ev.TERMINAL)] == [130]
+
+
 async def test_an_interrupt_cancels_running_tools_and_settles_the_rest():
     log, reader = ListLog(), FakeTool("read", never)
     writer = FakeTool("write", read_only=False)
