@@ -30,6 +30,7 @@ from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
 from agent_cli.providers.openai_stream import ChatDecoder
+from agent_cli.providers.pile import arguments_text
 
 Json = dict[str, Any]
 Dialect = Literal["openai", "openrouter", "compatible"]
@@ -205,13 +206,7 @@ def _said(message: Message, card: ModelCard, name: str) -> Turn:
 
 
 def _call(call: ToolCall) -> Json:
-    """Some servers read the arguments of earlier calls, so that they have to be JSON whatever was written."""
-    written = call.raw
-    if call.arguments is None:
-        written = json_bytes({"_unparsed": call.raw}).decode()
-    elif not written.strip():
-        written = json_bytes(call.arguments).decode()
-    function = {"name": wire_name(call.name, LONGEST_TOOL_NAME), "arguments": written}
+    function = {"name": wire_name(call.name, LONGEST_TOOL_NAME), "arguments": arguments_text(call)}
     return {"id": wire_id(call.call_id), "type": "function", "function": function}
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
+from agent_cli.kernel.messages import ToolCall
 from agent_cli.kernel.wire import is_object
+from agent_cli.providers.memo import json_bytes
 
 
 class Pile:
@@ -64,3 +66,15 @@ def arguments_of(raw: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if is_object(value) else None
+
+
+def arguments_text(call: ToolCall) -> str:
+    """A call's arguments as JSON text: exactly as they were written, unless that was no JSON or had to be mended.
+
+    Some servers read the arguments of earlier calls, and refuse the request for ever where one is broken.
+    """
+    if call.arguments is None:
+        return json_bytes({"_unparsed": call.raw}).decode()
+    if call.raw.strip() and arguments_of(call.raw) == call.arguments:
+        return call.raw
+    return json_bytes(call.arguments).decode()

@@ -32,7 +32,7 @@ from agent_cli.providers.http import Http
 from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
-from agent_cli.providers.pile import arguments_of
+from agent_cli.providers.pile import arguments_text
 from agent_cli.providers.relent import relenting
 from agent_cli.providers.responses_stream import WORDS, ResponsesDecoder
 
@@ -287,12 +287,6 @@ def _plain(texts: list[str]) -> list[Json]:
 
 
 def _call(call: ToolCall, reader: Reader) -> Json:
-    """Arguments exactly as they were written, unless they were no JSON."""
-    written = call.raw
-    if call.arguments is None:
-        written = json_bytes({"_unparsed": call.raw}).decode()
-    elif not written.strip() or arguments_of(written) != call.arguments:
-        written = json_bytes(call.arguments).decode()
     opaque = call.opaque or {}
     own = opaque.get("item") if opaque.get("model") == reader.card.id else None
     return {
@@ -300,7 +294,7 @@ def _call(call: ToolCall, reader: Reader) -> Json:
         "type": "function_call",
         "call_id": wire_id(call.call_id),
         "name": wire_name(call.name, LONGEST_TOOL_NAME),
-        "arguments": written,
+        "arguments": arguments_text(call),
     }
 
 
