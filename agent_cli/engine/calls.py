@@ -104,8 +104,10 @@ async def run(core: Core, ready: Ready) -> None:
 
     try:
         output = await ready.tool.run(ready.args, say)
-    except asyncio.CancelledError:
-        settle(core, call, failure(CANCELLED), executed=True, seconds=clock.monotonic() - begun)
+    except asyncio.CancelledError as cancelled:
+        so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
+        told = failure("\n".join(filter(None, (CANCELLED, so_far))))
+        settle(core, call, _bounded(core, ready.tool, told), executed=True, seconds=clock.monotonic() - begun)
         raise
     except ToolError as problem:
         output = failure(str(problem))
@@ -114,9 +116,11 @@ async def run(core: Core, ready: Ready) -> None:
         output = failure(
             f"{call.name} crashed ({type(problem).__name__}: {problem}); this is a fault of the tool"
         )
-    if not ready.tool.bounded:
-        output = bound(output, core.parts.settings.max_result_bytes)
-    settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
+    settle(core, call, _bounded(core, ready.tool, output), executed=True, seconds=clock.monotonic() - begun)
+
+
+def _bounded(core: Core, tool: Tool, output: ev.Output) -> ev.Output:
+    return output if tool.bounded else bound(output, core.parts.settings.max_result_bytes)
 
 
 def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:

@@ -71,12 +71,13 @@ def is_list(data: Any) -> TypeGuard[list[Any]]:
 
 
 def arguments(kind: type[T], data: dict[str, Any]) -> T:
-    """A tool's arguments from what a model sent; "12" is taken for a number.
+    """A tool's arguments from what a model sent; "12" is taken for a number, null for an argument left out.
 
     Raises ArgumentsError naming what would fit.
     """
+    given = {name: value for name, value in data.items() if value is not None}
     try:
-        return msgspec.convert(data, kind, strict=False)
+        return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as problem:
         raise ArgumentsError(_explain(str(problem), kind)) from None
 

@@ -365,8 +365,9 @@ async def test_an_interrupt_in_mid_stream_keeps_the_text_and_the_session_goes_on
 
 @pytest.mark.parametrize("how", ["interrupt", "close"])
 async def test_a_stop_right_behind_a_message_ends_the_turn_once(how: str):
-    log = ListLog()
-    session = open_session(Playing(says("never")), log=log)
+    log, provider = ListLog(), Playing(says("never"))
+    provider.hold = asyncio.Event()
+    session = open_session(provider, log=log)
     session.send(say("go"))
     if how == "interrupt":
         session.send(Interrupt())
