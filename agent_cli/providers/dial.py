@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.usage import ModelCard
-from agent_cli.ports import OpenModel
+from agent_cli.ports import OpenModel, Provider
+from agent_cli.providers.exchange import Transport
 from agent_cli.providers.faults import Service
 from agent_cli.providers.http import Http
-
-Api: TypeAlias = Literal["chat", "responses", "messages", "gemini"]
-"""Chat Completions and Responses of OpenAI, Messages of Anthropic, generateContent of Gemini."""
+from agent_cli.providers.vendors import OFFICIAL, Api, Calling
 
 OPENAI = re.compile(r"https?://([\w-]+\.)?api\.openai\.com(:\d+)?(/|$)", re.IGNORECASE)
 VERSIONED = re.compile(r"/v\d+[a-z0-9]*$")
@@ -72,33 +71,68 @@ def way(api: Api, line: Line) -> Way:
             return Way(url, _signed(key, "x-goog-api-key"))
 
 
-def dial(api: Api, line: Line, first_byte: float, stall: float, ttl: Literal["5m", "1h"] = "5m") -> OpenModel:
-    """`first_byte` and `stall` are timeouts in seconds. Raises ConfigError for an address that is none."""
+def dial(api: Api, line: Line, calling: Calling) -> OpenModel:
+    """Models of one address share its endpoint. Raises ConfigError for an address that is none."""
     if not line.base.startswith(("http://", "https://")):
         raise ConfigError(
             f"The address of {line.service.label} has to begin with http:// or https://, and is '{line.base}'."
         )
     url, headers = way(api, line)
-    card, name, service = line.card, line.name, line.service._replace(url=url)
-    http = Http(service, {**headers, **line.headers}, first_byte_timeout=first_byte, stall_timeout=stall)
+    http = Http(
+        line.service._replace(url=url),
+        {**headers, **line.headers},
+        first_byte_timeout=calling.first_byte_timeout,
+        stall_timeout=calling.stall_timeout,
+    )
+    return OpenModel(_family(api, line, http, calling), line.card, line.base)
+
+
+def _family(api: Api, line: Line, http: Http, calling: Calling) -> Provider:
+    card, name = line.card, line.name
     match api:
         case "messages":
             from agent_cli.providers.anthropic import Anthropic
 
-            return OpenModel(Anthropic(card, http, name=name, ttl=ttl), card)
+            return Anthropic(card, _transport(api, line, http, calling), name=name, ttl=calling.ttl)
         case "chat":
             from agent_cli.providers.openai import OpenAI
 
+            url = http.service.url
             dialect = "openrouter" if "openrouter" in url else "openai" if name == "openai" else "compatible"
-            return OpenModel(OpenAI(card, http, name=name, dialect=dialect), card)
+            return OpenAI(card, http, name=name, dialect=dialect)
         case "responses":
             from agent_cli.providers.responses import Responses
 
-            return OpenModel(Responses(card, http, name=name), card)
+            return Responses(card, http, name=name)
         case "gemini":
             from agent_cli.providers.gemini import Gemini
 
-            return OpenModel(Gemini(card, http, name=name), card)
+            return Gemini(card, _transport(api, line, http, calling), name=name)
+
+
+def _transport(api: Api, line: Line, http: Http, calling: Calling) -> Transport:
+    """Ours, or the vendor's own client where config wants it. Endpoints of the operator get ours."""
+    if calling.transport == "http" or line.name not in OFFICIAL:
+        return http
+    from agent_cli.providers.sdk import SdkTransport
+
+    if api == "messages":
+        from agent_cli.providers import anthropic_sdk
+
+        make = anthropic_sdk.with_key(line.base, way(api, line).headers, line.headers)
+        return SdkTransport(http, anthropic_sdk.AnthropicClient(make))
+    from agent_cli.providers import gemini_sdk
+
+    if line.key is None:
+        raise ConfigError(
+            "Google's own client (`model.transport: sdk`) wants a key. Set GEMINI_API_KEY; where your own server asks"
+            " for none, any text will do."
+        )
+    found = VERSIONED.search(line.base)
+    version = found.group().removeprefix("/") if found else GEMINI_VERSION
+    base = line.base[: found.start()] if found else line.base
+    make = gemini_sdk.with_key(base, version, line.key.value, line.headers)
+    return SdkTransport(http, gemini_sdk.GeminiClient(line.card.id, make))
 
 
 def _signed(key: Key | None, header: str = "authorization") -> dict[str, str]:

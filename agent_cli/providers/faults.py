@@ -76,12 +76,16 @@ TRY_AGAIN = re.compile(r"try again in (\d+(?:\.\d+)?)(m?s)\b")
 
 
 class Service(NamedTuple):
-    """Who is talked to, as messages name it. `key_env` is the variable that holds the key, "" where none is."""
+    """Who is talked to, as messages name it. `key_env` is the variable that holds the key, "" where none is.
+
+    `sign_in` says how to get in where no key is asked for.
+    """
 
     label: str
     url: str
     key_env: str = ""
     url_env: str = ""
+    sign_in: str = ""
 
 
 class Said(NamedTuple):
@@ -190,7 +194,10 @@ def _classified(
     if said.overflow or (status in (400, 413) and not said.message) or status == 413:
         return _too_long(model, status, words, said.overflow or Overflow())
     if status in (401, 403) or codes & KEY_CODES:
-        return AuthFailed(f"{service.label} refused the key ({words}). {_check_key(service)}", status=status)
+        refused = "the credentials" if service.sign_in else "the key"
+        return AuthFailed(
+            f"{service.label} refused {refused} ({words}). {_check_key(service)}", status=status
+        )
     if status == 404 or said.code == "model_not_found":
         return ModelNotFound(
             f"{service.label} at {service.url} knows no model '{model}' ({words}). Check the name with"
@@ -217,6 +224,8 @@ def _too_long(model: str, status: int, words: str, overflow: Overflow) -> Contex
 
 
 def _check_key(service: Service) -> str:
+    if service.sign_in:
+        return service.sign_in
     if not service.key_env:
         return "This endpoint wants a key: name the variable that holds it in the endpoint's config."
     return f"Check that {service.key_env} holds a complete key that is not revoked and may use this model."

@@ -10,55 +10,33 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from agent_cli.kernel.errors import ConfigError
-from agent_cli.kernel.usage import ModelCard
-from agent_cli.kernel.values import Plain
-from agent_cli.ports import OpenModel
+from agent_cli.kernel.usage import ModelCard, Tier
+from agent_cli.ports import OpenModel, Provider
 from agent_cli.providers import catalog
 from agent_cli.providers.catalog import SNAPSHOT
-from agent_cli.providers.dial import Api, Key, Line, dial, is_openai
+from agent_cli.providers.dial import Key, Line, dial, is_openai
 from agent_cli.providers.faults import Service
-
-OFFICIAL = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com/v1",
-    "gemini": "https://generativelanguage.googleapis.com",
-}
-KEYS = {
-    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
-    "openai": ("OPENAI_API_KEY",),
-    "gemini": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-}
-"""Where a vendor has several, the first one that is set wins."""
-KEY_TO_SET = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
-URLS = {
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "openai": "OPENAI_BASE_URL",
-    "gemini": "GOOGLE_GEMINI_BASE_URL",
-}
-LABELS = {"anthropic": "Anthropic", "openai": "OpenAI", "gemini": "Gemini"}
-SPECIAL = ("scripted", "echo", "local")
-NOT_YET = ("vertex", "anthropic-vertex", "bedrock")
-DEFAULTS = {"anthropic": "claude-opus-5", "openai": "gpt-5.2", "gemini": "gemini-3.7-flash"}
-"""For OpenAI the newest model that reasons and takes tools also through Chat Completions."""
+from agent_cli.providers.vendors import (
+    CLOUDS,
+    DEFAULTS,
+    KEY_TO_SET,
+    KEYS,
+    LABELS,
+    NOT_YET,
+    OFFICIAL,
+    SPECIAL,
+    URLS,
+    Api,
+    Calling,
+    Endpoint,
+    merged,
+)
 
 
-class Endpoint(Plain, frozen=True):
-    """An address of the operator's that speaks a known API; `key_env` names the variable with its key."""
+class Recorder(Protocol):
+    """Writes down what models are asked and answer."""
 
-    base_url: str
-    key_env: str = ""
-    api: Api = "chat"
-    headers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
-
-
-ENDPOINTS: dict[str, Endpoint] = {
-    "openrouter": Endpoint("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "ollama": Endpoint("http://localhost:11434/v1"),
-    "lmstudio": Endpoint("http://localhost:1234/v1"),
-    "llamacpp": Endpoint("http://localhost:8080/v1"),
-    "vllm": Endpoint("http://localhost:8000/v1"),
-}
-"""Known without config; an endpoint of the same name in config replaces one."""
+    def over(self, provider: Provider, /) -> Provider: ...
 
 
 class LocalModels(Protocol):
@@ -70,7 +48,11 @@ class LocalModels(Protocol):
 
 
 class Registry:
-    """`environ` is read when a model is opened. `overrides` are fields of cards by model name."""
+    """`environ` is read when a model is opened. `endpoints` are rows of config by provider, known or new.
+
+    `overrides` are fields of cards by model name, `tiers` models by tier where config names them. `recorder`
+    writes down what every model is asked and answers.
+    """
 
     def __init__(  # noqa: PLR0913 - one place names every setting that providers have
         self,
@@ -86,17 +68,22 @@ class Registry:
         first_byte_timeout: float = 120.0,
         stall_timeout: float = 120.0,
         cache_ttl: Literal["5m", "1h"] = "5m",
+        transport: Literal["http", "sdk"] = "http",
+        tiers: Mapping[Tier, str] | None = None,
+        recorder: Recorder | None = None,
         local: LocalModels | None = None,
     ) -> None:
         self._environ = environ
         self._provider = provider
         self._base_url = base_url
-        self._endpoints = {**ENDPOINTS, **(endpoints or {})}
+        self._rows = dict(endpoints or {})
+        self._endpoints = merged(self._rows)
         self._overrides = overrides or {}
         self._window = context_window
         self._script = (script, script_strict)
-        self._timeouts = (first_byte_timeout, stall_timeout)
-        self._ttl: Literal["5m", "1h"] = cache_ttl
+        self._calling = Calling(first_byte_timeout, stall_timeout, cache_ttl, transport)
+        self._tiers = tiers or {}
+        self._recorder = recorder
         self._local = local
         self._opened: dict[str, OpenModel] = {}
 
@@ -106,24 +93,36 @@ class Registry:
         if known is None:
             provider, model = self._split(name.strip())
             opened = self._special(provider, model) or self._remote(provider, model)
-            known = self._opened[name] = opened
+            known = self._opened[name] = self._recorded(opened)
         return known
 
-    def default_name(self) -> str | None:
+    def default_name(self, tier: Tier | None = None) -> str | None:
         """The model for what is there: a key, else an installed local model; None where there is nothing.
 
-        Raises ConfigError where several keys leave it open.
+        `tier` wants the provider's model of that size. Raises ConfigError where several keys leave it open.
         """
+        if tier is not None and (named := self._tiers.get(tier)):
+            return named
         if self._provider is not None:
-            return DEFAULTS.get(self._provider) or (self._provider if self._provider in SPECIAL else None)
-        keyed = {vendor: key for vendor in DEFAULTS if (key := self._key(KEYS[vendor]))}
+            usual = DEFAULTS.get(self._provider) or (self._provider if self._provider in SPECIAL else None)
+            return self._of_tier(self._provider, tier) if tier else usual
+        keyed = {vendor: key for vendor in OFFICIAL if (key := self._key(self._key_names(vendor)))}
         if len(keyed) > 1:
             names = " and ".join(key.env for key in keyed.values())
             raise ConfigError(f"{names} are set: say which one to use, with --model or --provider.")
         if keyed:
-            return DEFAULTS[next(iter(keyed))]
+            vendor = next(iter(keyed))
+            return self._of_tier(vendor, tier) if tier else DEFAULTS[vendor]
         local = self._local_models()
         return "local" if local is not None and local.installed() else None
+
+    def _of_tier(self, provider: str, tier: Tier) -> str:
+        name = catalog.tier_model(provider, tier)
+        if name is None:
+            raise ConfigError(
+                f"No {tier} model of {provider} is known. Name one in your config (model.tiers.{tier}), or with --model."
+            )
+        return name
 
     async def close(self) -> None:
         opened, self._opened = self._opened, {}
@@ -140,18 +139,26 @@ class Registry:
             return name, ""
         head, rest = _parted(name)
         flag = self._provider
-        if flag in self._endpoints:  # what looks like a vendor there is part of the model's name
+        if (
+            flag in self._endpoints or flag in CLOUDS
+        ):  # what looks like a vendor there is part of the model's name
             return flag, rest if head == flag else name
-        if rest and (head in DEFAULTS or head in SPECIAL or head in NOT_YET or head in self._endpoints):
+        if rest and self._is_known(head):
             return head, rest
-        provider = flag or catalog.provider_of(name) or self._own_server()
+        own = self._own_server()
+        if rest and flag is None and own is None and self._is_plugin(head):
+            return head, rest
+        provider = flag or catalog.provider_of(name) or own
         if provider is None:
             raise _unknown(name)
         return provider, name
 
+    def _is_known(self, head: str) -> bool:
+        return head in DEFAULTS or head in SPECIAL or head in NOT_YET or head in self._endpoints
+
     def _own_server(self) -> str | None:
         """The vendor whose address was replaced, if it is only one: strange names are meant for that server."""
-        own = [vendor for vendor in DEFAULTS if self._base(vendor) != OFFICIAL[vendor]]
+        own = [vendor for vendor in OFFICIAL if self._base(vendor) != OFFICIAL[vendor]]
         return own[0] if len(own) == 1 else None
 
     # ── what needs no key ──
@@ -196,29 +203,40 @@ class Registry:
             )
         if provider in self._endpoints:
             return self._endpoint(provider, self._endpoints[provider], model)
-        if provider not in DEFAULTS:
-            known = sorted({*DEFAULTS, *SPECIAL, *self._endpoints})
-            raise ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.")
-        return self._vendor(provider, model)
+        if provider in CLOUDS:
+            return self._cloud(provider, model)
+        if provider in OFFICIAL:
+            return self._vendor(provider, model)
+        if opened := self._plugin_model(provider, model):
+            return opened
+        known = sorted({*DEFAULTS, *SPECIAL, *self._endpoints})
+        raise ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.")
 
     def _vendor(self, provider: str, model: str) -> OpenModel:
-        base = self._base(provider)
+        base, row = self._base(provider), self._row(provider)
         own = base != OFFICIAL[provider]
-        card = catalog.card(model, provider, self._overrides)
-        if card is None:
-            if not own and self._provider != provider:
-                raise _unknown(model)
-            card = ModelCard(id=model, provider=provider)
-        elif SNAPSHOT.search(model):
-            card = msgspec.structs.replace(card, id=model)
-        key = self._key(KEYS[provider])
-        if key is None and not own:
+        card = self._card_of(model, provider, strangers=own or self._provider == provider)
+        key = self._key(self._key_names(provider))
+        keyless = own or (
+            provider == "anthropic" and self._calling.transport == "sdk"
+        )  # it may find a profile
+        if key is None and not keyless:
             raise ConfigError(
-                f"There is no key for {LABELS[provider]}, which serves {card.id}. Set {KEY_TO_SET[provider]}, choose"
-                " another model with --model, or install one that needs no key: `agent-cli local install`."
+                f"There is no key for {LABELS[provider]}, which serves {card.id}. Set {self._key_to_set(provider)},"
+                " choose another model with --model, or install one that needs no key: `agent-cli local install`."
             )
-        service = Service(LABELS[provider], base, key.env if key else KEY_TO_SET[provider], URLS[provider])
-        return self._dial(_api_of(provider, base), Line(provider, card, service, key, {}))
+        key_env = key.env if key else self._key_to_set(provider)
+        service = Service(LABELS[provider], base, key_env, URLS[provider])
+        return self._dial(row.api or _api_of(provider, base), Line(provider, card, service, key, row.headers))
+
+    def _card_of(self, model: str, vendor: str, *, strangers: bool) -> ModelCard:
+        """A snapshot keeps its name. `strangers` may be unknown; else raises ConfigError for them."""
+        card = catalog.card(model, vendor, self._overrides)
+        if card is None:
+            if not strangers:
+                raise _unknown(model)
+            return ModelCard(id=model, provider=vendor)
+        return msgspec.structs.replace(card, id=model) if SNAPSHOT.search(model) else card
 
     def _endpoint(self, name: str, endpoint: Endpoint, model: str) -> OpenModel:
         base = self._base_url if self._base_url and self._provider == name else endpoint.base_url
@@ -229,15 +247,70 @@ class Registry:
         prices = card.prices if name == "openrouter" or model in self._overrides else ()
         card = msgspec.structs.replace(card, id=model, provider=name, prices=prices)
         service = Service(name, base, endpoint.key_env)
-        return self._dial(endpoint.api, Line(name, card, service, key, endpoint.headers))
+        return self._dial(endpoint.api or "chat", Line(name, card, service, key, endpoint.headers))
+
+    def _cloud(self, provider: str, model: str) -> OpenModel:
+        from agent_cli.providers.vertex import open_vertex, place_of
+
+        vendor = CLOUDS[provider]
+        theirs = next((cloud for cloud, of in CLOUDS.items() if of == catalog.provider_of(model)), provider)
+        if theirs != provider:
+            raise ConfigError(
+                f"{model} is {theirs}/{model} on Vertex AI; {provider} serves models of {LABELS[vendor]}."
+            )
+        shared = self._row("vertex")
+        row = msgspec.structs.replace(
+            self._row(provider),
+            project=self._row(provider).project or shared.project,
+            location=self._row(provider).location or shared.location,
+        )
+        flag = self._base_url if self._provider == provider else None
+        place = place_of(provider, row, self._environ, flag)
+        card = msgspec.structs.replace(self._card_of(model, vendor, strangers=True), provider=provider)
+        return open_vertex(provider, self._with_window(card), place, row, self._calling)
 
     def _dial(self, api: Api, line: Line) -> OpenModel:
-        first_byte, stall = self._timeouts
-        return dial(api, line._replace(card=self._with_window(line.card)), first_byte, stall, self._ttl)
+        return dial(api, line._replace(card=self._with_window(line.card)), self._calling)
+
+    # ── third parties ──
+
+    def _is_plugin(self, name: str) -> bool:
+        from agent_cli.providers import plugin
+
+        return plugin.find(name) is not None
+
+    def _plugin_model(self, name: str, model: str) -> OpenModel | None:
+        from agent_cli.providers import plugin
+
+        entry = plugin.find(name)
+        if entry is None:
+            return None
+        row, calling = self._row(name), self._calling
+        settings = plugin.PluginSettings(
+            self._base_url if self._base_url and self._provider == name else row.base_url,
+            row.key_env,
+            row.headers,
+            calling.first_byte_timeout,
+            calling.stall_timeout,
+        )
+        return self._with_card(plugin.open_plugin(entry, self._environ, model, settings))
+
+    # ── addresses and keys ──
+
+    def _row(self, name: str) -> Endpoint:
+        return self._rows.get(name) or Endpoint()
 
     def _base(self, vendor: str) -> str:
         flag = self._base_url if self._provider in (None, vendor) else None
-        return (flag or self._environ.get(URLS[vendor]) or OFFICIAL[vendor]).rstrip("/")
+        own = self._row(vendor).base_url or self._environ.get(URLS[vendor])
+        return (flag or own or OFFICIAL[vendor]).rstrip("/")
+
+    def _key_names(self, vendor: str) -> tuple[str, ...]:
+        own = self._row(vendor).key_env
+        return (own,) if own else KEYS[vendor]
+
+    def _key_to_set(self, vendor: str) -> str:
+        return self._row(vendor).key_env or KEY_TO_SET[vendor]
 
     def _key(self, names: tuple[str, ...]) -> Key | None:
         for name in names:
@@ -247,10 +320,13 @@ class Registry:
                 return Key(name, value)
         return None
 
+    def _recorded(self, opened: OpenModel) -> OpenModel:
+        recorder = self._recorder
+        return opened._replace(provider=recorder.over(opened.provider)) if recorder else opened
+
     def _with_card(self, opened: OpenModel) -> OpenModel:
-        return OpenModel(
-            opened.provider, self._with_window(catalog.with_overrides(opened.card, self._overrides))
-        )
+        card = self._with_window(catalog.with_overrides(opened.card, self._overrides))
+        return opened._replace(card=card)
 
     def _with_window(self, card: ModelCard) -> ModelCard:
         return card if self._window is None else msgspec.structs.replace(card, window=self._window)

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from tests.fakes import gemini_wire, responses_wire
+from tests.fakes import gemini_wire, responses_wire, vertex_wire
 
 Json = dict[str, Any]
 
@@ -128,6 +128,9 @@ class FakeService:
     ) -> bool:
         """False where the connection is over."""
         self.requests.append(request)
+        if request.path == "/token":
+            await _send(writer, Raw(200, {"access_token": vertex_wire.TOKEN, "expires_in": 3600}))
+            return True
         rules, events_of = wire_of(request.path)
         if broken := list(rules(request)):
             self.violations += broken
@@ -176,6 +179,10 @@ def wire_of(
     """What an API refuses, and how it answers."""
     if path.endswith("/v1/messages"):
         return messages_rules, messages_events
+    if path.endswith(":streamRawPredict"):
+        return claude_on_vertex_rules, messages_events
+    if "/publishers/google/" in path:
+        return gemini_on_vertex_rules, gemini_wire.events
     if path.endswith("/responses"):
         return responses_wire.rules, responses_wire.events
     if "GenerateContent" in path:
@@ -191,7 +198,8 @@ async def _read(reader: asyncio.StreamReader, connection: int) -> Received | Non
     first, *lines = head.strip().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     raw = await reader.readexactly(int(headers["content-length"]))
-    return Received(first.split()[1], headers, raw, json.loads(raw), connection)
+    body = json.loads(raw) if headers.get("content-type", "").startswith("application/json") else {}
+    return Received(first.split()[1], headers, raw, body, connection)
 
 
 async def _send(writer: asyncio.StreamWriter, reply: Raw) -> None:
@@ -333,6 +341,18 @@ def messages_rules(request: Received) -> Iterator[str]:
         asked = {block["id"] for block in blocks if block["type"] == "tool_use"}
     yield from _texts(messages)
     yield from _marks(body)
+
+
+def claude_on_vertex_rules(request: Received) -> Iterator[str]:
+    yield from vertex_wire.claude_rules(request.path, request.headers, request.body)
+    request.headers.setdefault("anthropic-version", "said in the body")
+    yield from messages_rules(request)
+
+
+def gemini_on_vertex_rules(request: Received) -> Iterator[str]:
+    yield from vertex_wire.gemini_rules(request.path, request.headers)
+    request.headers.setdefault("x-goog-api-key", "signed in")
+    yield from gemini_wire.rules(request)
 
 
 def _texts(messages: list[Json]) -> Iterator[str]:
