@@ -29,6 +29,7 @@ GROUP = "agent_cli.providers"
 class PluginSettings(Plain, frozen=True):
     """What config says of the provider (`providers.NAME`), and how long to wait for an answer, in seconds.
 
+    `base_url` is that of the command line: an address in config makes the name an endpoint of the operator's.
     `api_key_env` names the variable of `environ` that holds the key.
     """
 

@@ -287,7 +287,7 @@ class Registry:
             return None
         row, calling = self._row(name), self._calling
         settings = plugin.PluginSettings(
-            self._base_url if self._base_url and self._provider == name else row.base_url,
+            (self._provider == name and self._base_url) or "",
             row.key_env,
             row.headers,
             calling.first_byte_timeout,
