@@ -82,6 +82,8 @@ def _type_name(kind: Any) -> str:
         return " or ".join(_type_name(option) for option in args if option is not NoneType)
     if origin is tuple:
         return f"a list of {_type_name(args[0])}"
+    if origin is dict:
+        return "names with texts"
     if origin is not None and args:
         return _type_name(args[0])
     if inspect.isclass(kind) and issubclass(kind, msgspec.Struct):
@@ -127,7 +129,10 @@ def all_events() -> str:
     for title, union in (("Facts", events.Recorded), ("Previews", events.Live)):
         page.append(f"## {title}\n")
         for kind in get_args(union):
-            page += [f"### {kind.__struct_config__.tag}\n", inspect.cleandoc(kind.__dict__.get("__doc__") or "").strip() + "\n"]
+            page += [
+                f"### {kind.__struct_config__.tag}\n",
+                inspect.cleandoc(kind.__dict__.get("__doc__") or "").strip() + "\n",
+            ]
             rows = [(f"`{name}`", _type_name(hint)) for name, hint in get_type_hints(kind).items()]
             page += [table(("field", "type"), rows)] if rows else []
     return "\n".join(line for line in page if line != "\n")

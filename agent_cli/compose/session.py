@@ -27,6 +27,7 @@ from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard
+from agent_cli.permissions import rules
 from agent_cli.permissions.book import judge
 from agent_cli.permissions.suggest import grant_for
 from agent_cli.ports import Facts, Log, OpenModel, Tool
@@ -113,6 +114,9 @@ def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
     loaded = loaded or prepare(options)
     settings = loaded.settings
     registry = open_registry(options, settings)
+    builtin(
+        Workspace(options.cwd), disabled=frozenset(settings.tools.disable)
+    )  # a wrong name is told before anything
     kept = _open_log(options, settings)
     try:
         model = registry.open(_model_name(settings, registry, kept.model))
@@ -233,7 +237,7 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         model=model,
         started=started,
         system=partial(_system, _instructions(loaded, root), settings),
-        tools=partial(_tools, Workspace(root, options.cwd.resolve()), settings),
+        tools=partial(_tools, _workspace(options, settings, root), settings),
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS),
@@ -256,6 +260,13 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
 def _root(options: RunOptions, loaded: Loaded) -> Path:
     """The project: where `.agents/` stands, else the working directory."""
     return (loaded.project.parent if loaded.project else options.cwd).resolve()
+
+
+def _workspace(options: RunOptions, settings: Settings, root: Path) -> Workspace:
+    """One for the whole session: it knows what was read. Deny rules hold in walks of a tree, too."""
+    return Workspace(
+        root, options.cwd.resolve(), closed=rules.closed(settings.permissions.deny, ((str(root), "rw"),))
+    )
 
 
 def _tools(workspace: Workspace, settings: Settings, card: ModelCard) -> Mapping[str, Tool]:

@@ -16,9 +16,12 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall, calls_of, text_of
 
 FULL = 0.95
-GO_ON = (
-    "Your answer was cut off by its output limit. Go on exactly where it stopped, without repeating anything."
-)
+GO_ON: dict[ev.FinishReason, str] = {
+    "length": "Your answer was cut off by its output limit. Go on exactly where it stopped, without repeating anything.",
+    "pause": "Go on.",
+    "other": "Your answer broke off ({reason}); a tool call in it did not run. Go on, and make the call again.",
+}
+"""What the model is told where its answer broke off, by the reason."""
 SETTLED = "not run: {reason}"
 
 
@@ -45,8 +48,9 @@ class Turn:
                 await self._batch(calls, cut)
             elif not text_of(finished.parts).strip():
                 self._count_empty(finished)
-            elif self._cut_in_text(finished):
-                self._core.record(ev.OperatorMessage((Text(GO_ON),), by="product"))
+            elif self._broke_off(finished):
+                told = GO_ON[finished.finish_reason].format(reason=finished.native_reason)
+                self._core.record(ev.OperatorMessage((Text(told),), by="product"))
             elif not self._steer():
                 return self._answered(finished)
 
@@ -126,11 +130,11 @@ class Turn:
         await batch.run()
         self._check()
 
-    def _cut_in_text(self, finished: ev.Finished) -> bool:
-        """An answer cut by the output limit is continued once in a turn."""
-        cut = finished.finish_reason == "length" and not self._continued
-        self._continued = self._continued or cut
-        return cut
+    def _broke_off(self, finished: ev.Finished) -> bool:
+        """An answer that broke off in its text is continued once in a turn."""
+        broke_off = finished.finish_reason in GO_ON and not self._continued
+        self._continued = self._continued or broke_off
+        return broke_off
 
     def _count_empty(self, finished: ev.Finished) -> None:
         """An empty answer is asked for once more, then it is an error that carries the service's reason."""

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from agent_cli.kernel.errors import ConfigError
-from agent_cli.kernel.usage import ModelCard, Tier
+from agent_cli.kernel.usage import ModelCard, Price, Tier
 from agent_cli.kernel.values import Plain
 
 FAMILIES = (
@@ -65,6 +65,8 @@ SNAPSHOT = re.compile(r"[-@](\d{8}|\d{4}-\d{2}-\d{2})$")
 VENDOR = re.compile(r"^.*?(?=(?:claude|gpt|gemini|chatgpt)-|o\d(?:$|-))")
 VERSION_OF_CLOUD = re.compile(r"-v\d+(:\d+)?$")
 NAMED = 3
+RATES = ("input", "output", "cache_read", "cache_write")
+"""What config may give of a price, instead of rows with dates."""
 
 
 class Source(Plain, frozen=True):
@@ -202,13 +204,44 @@ def _least(values: Sequence[int | None]) -> int | None:
     return min((value for value in values if value is not None), default=None)
 
 
+RATES = {"input", "output", "cache_read", "cache_write", "cache_write_1h"}
+"""Fields that config gives flat: one price, at any time and for any prompt."""
+
+
+def _rated(card: ModelCard, key: str, rates: dict[str, Any]) -> Price:
+    """The operator's price over the first of the table; one that is not known whole is no price."""
+    known: dict[str, Any] = msgspec.to_builtins(card.prices[0]) if card.prices else {}
+    price = {**known, "start": "", "over": 0, **rates}
+    if "input" not in price or "output" not in price:
+        raise ConfigError(f"models.{key}: a price needs both input and output, in USD per million tokens.")
+    return msgspec.convert(price, Price)
+
+
 def _replaced(card: ModelCard, key: str, fields: Mapping[str, Any]) -> ModelCard:
-    known = set(ModelCard.__struct_fields__) - {"id", "provider"}
+    known = (set(ModelCard.__struct_fields__) | RATES) - {"id", "provider"}
     if strange := [name for name in fields if name not in known]:
         raise ConfigError(
             f"models.{key}: there is no field '{strange[0]}'; the fields are {', '.join(sorted(known))}."
         )
     try:
-        return msgspec.convert({**msgspec.to_builtins(card), **fields}, ModelCard)
+        whole = {name: value for name, value in fields.items() if name not in RATES}
+        rates = {name: value for name, value in fields.items() if name in RATES}
+        if rates:
+            whole["prices"] = (_rated(card, key, rates),)
+        return msgspec.convert({**msgspec.to_builtins(card), **msgspec.to_builtins(whole)}, ModelCard)
     except msgspec.ValidationError as problem:
         raise ConfigError(f"models.{key}: {problem}.") from None
+
+
+def _price(card: ModelCard, key: str, rates: Mapping[str, Any]) -> dict[str, Any]:
+    """One price from now on for every size of prompt: what was given, else as the table has it last."""
+    usual = [row for row in card.prices if not row.over]
+    held = msgspec.to_builtins(max(usual, key=lambda row: row.start)) if usual else {}
+    price = {**held, **rates, "start": "", "over": 0}
+    if "input" in rates and "cache_write" in rates:
+        price.pop("cache_write_1h", None)
+    if missing := [name for name in ("input", "output") if name not in price]:
+        raise ConfigError(
+            f"models.{key}: the price lacks '{missing[0]}'. Give input and output, in USD for a million tokens."
+        )
+    return price

@@ -316,6 +316,18 @@ async def test_an_answer_cut_in_its_text_is_continued_once():
     await session.close()
 
 
+@pytest.mark.parametrize("reason", ["pause", "other"])
+async def test_an_answer_that_broke_off_is_continued(reason: ev.FinishReason):
+    log = ListLog()
+    provider = Playing(
+        ev.Finished((Text("I will call"),), Usage(), "fake-1", reason, "MALFORMED"), says("done")
+    )
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    assert (len(provider.asked), session.state.answer) == (2, "done")
+    await session.close()
+
+
 async def test_cut_arguments_run_only_where_they_change_nothing():
     parts = (
         ToolCall("a", "read", None, '{"path": "x'),

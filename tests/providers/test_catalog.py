@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from agent_cli.kernel.errors import ConfigError
-from agent_cli.kernel.usage import Usage, cost_of, price_at
+from agent_cli.kernel.usage import cost_of, ModelCard, price_at, Usage
 from agent_cli.providers import catalog
 
 TODAY = "2026-11-30"
@@ -232,3 +232,17 @@ def test_loading_is_quick():
     begun = time.process_time()
     catalog.card("claude-opus-5")
     assert time.process_time() - begun < 0.05, "it takes 1 ms; fifty are another thing altogether"
+
+
+def test_a_price_of_the_operator_replaces_the_tables():
+    found = catalog.card(
+        "claude-opus-5", overrides={"claude-opus-5": {"input": 1.0, "output": 2.0, "window": 9_000}}
+    )
+    assert found is not None
+    assert [(row.input, row.output, row.start, row.over) for row in found.prices] == [(1.0, 2.0, "", 0)]
+    assert found.window == 9_000
+
+
+def test_half_a_price_is_refused():
+    with pytest.raises(ConfigError, match="both input and output"):
+        catalog.with_overrides(ModelCard("mine", "own"), {"mine": {"input": 1.0}})
