@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 from agent_cli.compose.session import RunOptions, open_session
-from agent_cli.kernel.events import TERMINAL, Entry
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.door import Door, Welcome
 
@@ -44,9 +43,7 @@ async def main() -> None:
             open_it, welcome=Welcome(version="0.1.0", cwd="~/calc", mode="yolo"), first_message=ASKED
         )
         async with app.run_test(size=(100, 44)) as pilot:
-            async for event in opened.events():
-                if isinstance(event, Entry) and isinstance(event.event, TERMINAL):
-                    break
+            await opened.idle()
             await pilot.pause(0.3)
             TARGET.write_text(app.export_screenshot(title="agent-cli"), "utf-8")
             await opened.close()

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from agent_cli.kernel.errors import ConfigError
-from agent_cli.kernel.usage import cost_of, ModelCard, price_at, Usage
+from agent_cli.kernel.usage import ModelCard, Usage, cost_of, price_at
 from agent_cli.providers import catalog
 
 TODAY = "2026-11-30"
