@@ -40,6 +40,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
     `models` gives the names that /model takes, `rules` the permission rules in force, one a line. `run` returns a Leave, None after a crash.
     """
 
+    AUTO_FOCUS = None  # the composer takes it
     CSS = "Screen { background: $background; }"
 
     BINDINGS = [

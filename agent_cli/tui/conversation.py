@@ -8,7 +8,7 @@ from time import monotonic, time
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Mount, Resize
+from textual.events import Mount, Paste, Resize
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
@@ -106,6 +106,10 @@ class Conversation(Vertical):
         self._opening.now(session.state.card.id)
         if self._opening in self.reader.column.items:
             self.reader.column.update(self._opening)
+        if session.halted:
+            self.put(
+                Banner("The session is halted.", f"{session.halted}\n/guardrail says more and clears it.")
+            )
         self.feed.wake()
         self.set_timer(WARM, lambda: self.run_worker(warm, thread=True))
         try:
@@ -251,6 +255,18 @@ class Conversation(Vertical):
     @on(Approvals.Typed)
     def _stray(self, event: Approvals.Typed) -> None:
         self.composer.insert(event.text)
+
+    @on(Reader.Typed)
+    def _began(self, event: Reader.Typed) -> None:
+        self.composer.focus()
+        self.composer.insert(event.text)
+
+    @on(Paste)
+    def _pasted(self, event: Paste) -> None:
+        """A paste over anything else is for the composer too."""
+        event.stop()
+        self.composer.focus()
+        self.composer.post_message(Paste(event.text))
 
     @on(Reader.Find)
     def _find(self) -> None:

@@ -32,6 +32,7 @@ class Lines(ScrollView, can_focus=False):
         self._make: Callable[[int], Sequence[Line]] = _nothing
         self._strips: list[Strip] = []
         self._width = 0
+        self.display = False
 
     def put(self, make: Callable[[int], Sequence[Line]]) -> None:
         """Other content. Hidden while there is none."""

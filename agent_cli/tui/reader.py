@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 from textual import on
 from textual.binding import Binding
-from textual.events import Blur, Focus
+from textual.events import Blur, Focus, Key
 from textual.message import Message
 
 from agent_cli.tui.blocks.item import Group
 from agent_cli.tui.transcript import Transcript
 
+KEYS = "jkgGbycnN/ "
+
 
 class Reader(Transcript):
     """Keys work while it has the focus."""
 
+    FOCUS_ON_CLICK = False
     BINDINGS = [
         Binding("j,down", "move(1)", "next block"),
         Binding("k,up", "move(-1)", "previous block"),
@@ -37,6 +40,12 @@ class Reader(Transcript):
 
         text: str
         what: str
+
+    @dataclass
+    class Typed(Message):
+        """A key without a meaning here belongs to the composer."""
+
+        text: str
 
     class Find(Message):
         """Wants to be told what to search for."""
@@ -126,6 +135,12 @@ class Reader(Transcript):
     def _blurred(self) -> None:
         self.cursor = None
         self.refresh()
+
+    async def _on_key(self, event: Key) -> None:
+        if event.is_printable and event.character and event.character not in KEYS:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Typed(event.character))
 
     def _enter(self) -> None:
         """Puts the cursor on the last block that can be seen."""
