@@ -16,6 +16,8 @@ Path: TypeAlias = tuple[str, ...]
 
 NAMED = ("providers", "models")
 """Sections whose second part is a name that the operator chooses."""
+HEADERS = "headers"
+"""Of a provider: what stands in it are names and texts of the operator's."""
 
 
 class Key(NamedTuple):
@@ -45,6 +47,9 @@ def all_keys() -> tuple[Key, ...]:
 
 def path_of(dotted: str) -> Path:
     parts = dotted.split(".")
+    if parts[0] == "providers" and HEADERS in parts[2:-1]:
+        at = parts.index(HEADERS, 2)
+        return parts[0], ".".join(parts[1:at]), HEADERS, ".".join(parts[at + 1 :])
     if parts[0] in NAMED and len(parts) > 3:
         return parts[0], ".".join(parts[1:-1]), parts[-1]
     return tuple(parts)
@@ -59,6 +64,8 @@ def field_at(path: Path) -> FieldInfo | None:
             if field is None:
                 return None
             kind = field.annotation
+            if _is_texts(kind):
+                return field if len(path) - index <= 2 else None
             if index == len(path) - 1:
                 return None if _is_model(kind) or get_origin(kind) is dict else field
         elif get_origin(kind) is dict:
@@ -139,7 +146,7 @@ def _keys(kind: type[BaseModel], prefix: str) -> Iterator[Key]:
         inner: Any = field.annotation
         if _is_model(inner):
             yield from _keys(inner, f"{prefix}{name}.")
-        elif get_origin(inner) is dict:
+        elif get_origin(inner) is dict and not _is_texts(inner):
             yield from _keys(get_args(inner)[1], f"{prefix}{name}.NAME.")
         else:
             yield Key(prefix + name, field)
@@ -147,3 +154,8 @@ def _keys(kind: type[BaseModel], prefix: str) -> Iterator[Key]:
 
 def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _is_texts(kind: Any) -> bool:
+    """Names and texts that the operator chooses, both."""
+    return get_origin(kind) is dict and get_args(kind)[1] is str

@@ -87,6 +87,12 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
+class Tiers(Section):
+    frontier: Name | None = Field(None, description="The model for --tier frontier: the strongest one.")
+    mid: Name | None = Field(None, description="The model for --tier mid.")
+    small: Name | None = Field(None, description="The model for --tier small: the fastest and cheapest one.")
+
+
 class Model(Section):
     name: Name | None = Field(
         None, description="The model, as --model takes it; without one it is inferred from the keys present."
@@ -117,6 +123,22 @@ class Model(Section):
     cache_ttl: Literal["5m", "1h"] = Field(
         "5m", description="How long Anthropic keeps the prompt cache; an hour costs more to write."
     )
+    fallback: tuple[Name, ...] = Field(
+        (), description="Models to go on with, in this order, when the service of the model is down."
+    )
+    transport: Literal["http", "sdk"] = Field(
+        "http",
+        description="How Anthropic and Gemini are reached: directly, or through the vendor's own client, which"
+        " starts slower and also finds profiles and workload identities.",
+    )
+    tier: Literal["frontier", "mid", "small"] | None = Field(
+        None, description="The provider's model of that size, where no model is named."
+    )
+    tiers: Tiers = Field(
+        default={},
+        validate_default=True,
+        description="Models by size, where the catalog knows none or another.",
+    )
 
 
 class Provider(Section):
@@ -125,6 +147,21 @@ class Provider(Section):
     )
     api_key_env: Annotated[Name, BeforeValidator(_variable)] | None = Field(
         None, description="Environment variable that holds the key."
+    )
+    api: Literal["chat", "responses", "messages", "gemini"] | None = Field(
+        None,
+        description="What is spoken at that address: Chat Completions (the default of a new name), OpenAI's Responses,"
+        " Anthropic's Messages, or Gemini's generateContent.",
+    )
+    headers: dict[Name, str] = Field(
+        {}, description="Headers of every request, by name; secrets stand in them as ${env:NAME}."
+    )
+    project: Name | None = Field(
+        None,
+        description="Google Cloud project, for `vertex` and `anthropic-vertex`; else GOOGLE_CLOUD_PROJECT.",
+    )
+    location: Name | None = Field(
+        None, description="Google Cloud region, or `global`; else GOOGLE_CLOUD_LOCATION."
     )
 
 

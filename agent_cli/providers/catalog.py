@@ -65,8 +65,6 @@ SNAPSHOT = re.compile(r"[-@](\d{8}|\d{4}-\d{2}-\d{2})$")
 VENDOR = re.compile(r"^.*?(?=(?:claude|gpt|gemini|chatgpt)-|o\d(?:$|-))")
 VERSION_OF_CLOUD = re.compile(r"-v\d+(:\d+)?$")
 NAMED = 3
-RATES = ("input", "output", "cache_read", "cache_write")
-"""What config may give of a price, instead of rows with dates."""
 
 
 class Source(Plain, frozen=True):
@@ -204,7 +202,7 @@ def _least(values: Sequence[int | None]) -> int | None:
     return min((value for value in values if value is not None), default=None)
 
 
-RATES = {"input", "output", "cache_read", "cache_write", "cache_write_1h"}
+RATES = frozenset(("input", "output", "cache_read", "cache_write", "cache_write_1h"))
 """Fields that config gives flat: one price, at any time and for any prompt."""
 
 
@@ -231,17 +229,3 @@ def _replaced(card: ModelCard, key: str, fields: Mapping[str, Any]) -> ModelCard
         return msgspec.convert({**msgspec.to_builtins(card), **msgspec.to_builtins(whole)}, ModelCard)
     except msgspec.ValidationError as problem:
         raise ConfigError(f"models.{key}: {problem}.") from None
-
-
-def _price(card: ModelCard, key: str, rates: Mapping[str, Any]) -> dict[str, Any]:
-    """One price from now on for every size of prompt: what was given, else as the table has it last."""
-    usual = [row for row in card.prices if not row.over]
-    held = msgspec.to_builtins(max(usual, key=lambda row: row.start)) if usual else {}
-    price = {**held, **rates, "start": "", "over": 0}
-    if "input" in rates and "cache_write" in rates:
-        price.pop("cache_write_1h", None)
-    if missing := [name for name in ("input", "output") if name not in price]:
-        raise ConfigError(
-            f"models.{key}: the price lacks '{missing[0]}'. Give input and output, in USD for a million tokens."
-        )
-    return price

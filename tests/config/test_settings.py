@@ -15,8 +15,10 @@ from agent_cli.config.settings import AllowedPath, Settings, seconds
 KEYS = """\
 version
 model.name model.provider model.base_url model.effort model.max_output_tokens model.temperature model.context_window
-model.first_byte_timeout model.stall_timeout model.cache_ttl
-providers.NAME.base_url providers.NAME.api_key_env
+model.first_byte_timeout model.stall_timeout model.cache_ttl model.fallback model.transport model.tier
+model.tiers.frontier model.tiers.mid model.tiers.small
+providers.NAME.base_url providers.NAME.api_key_env providers.NAME.api providers.NAME.headers
+providers.NAME.project providers.NAME.location
 models.NAME.window models.NAME.max_output models.NAME.input models.NAME.output models.NAME.cache_read
 models.NAME.cache_write
 budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration budgets.on_exhaustion

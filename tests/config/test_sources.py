@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from agent_cli.config.fields import path_of
 from agent_cli.config.settings import AllowedPath
 from agent_cli.config.sources import Loaded, load
 from agent_cli.kernel.errors import ConfigError
@@ -376,3 +377,22 @@ def test_places_and_instructions_do_without_pydantic() -> None:
         env=dict(os.environ),
     )
     assert done.stdout == "False\n"
+
+
+def test_headers_are_the_operators_names_and_texts(place: Place) -> None:
+    headers = {"x-team": "blue", "X-Api.Version": "${env:V}"}
+    place.write(place.user, {"providers": {"my.box": {"base_url": "http://x", "headers": {"x-team": "red"}}}})
+    place.write(place.project, {"providers": {"my.box": {"api": "responses", "headers": headers}}})
+    loaded = place.load(V="7", AGENT_CLI_PROVIDERS__BOX__HEADERS__X="y")
+    found = loaded.settings.providers["my.box"]
+    assert (found.api, found.headers) == ("responses", {"x-team": "blue", "X-Api.Version": "7"})
+    assert loaded.settings.providers["box"].headers == {"x": "y"}
+    assert loaded.secrets == {"providers.my.box.headers.X-Api.Version"}
+    assert path_of("providers.my.box.headers.X-Api.Version") == (
+        "providers",
+        "my.box",
+        "headers",
+        "X-Api.Version",
+    )
+    wrong = place.write(place.user, {"providers": {"x": {"headers": {"a": 1}}}})
+    assert f"{wrong}: providers.x.headers.a = 1 must be a text" in place.refusal(V="7")
