@@ -47,7 +47,7 @@ NUMBER = re.compile(r"^\d+\t", re.MULTILINE)
 
 LOOK = "Never guess what a file holds: read it first, then change it or use its content."
 HOW = 'Reply with one JSON object only, of the form {"tool": NAME, "args": {...}}. Tools:'
-ANSWER_BRIEF = "Finish: give the answer to the user. Call this when the task is done."
+ANSWER_BRIEF = "Finish: tell the user what was found or done, with the facts."
 EXAMPLES = f"""\
 Example. User: what is in todo.txt?
 {written("read_file", {"path": "todo.txt"})}
@@ -61,7 +61,9 @@ Result: ok
 {written(ANSWER, {"answer": "Changed b.md."})}"""
 ENOUGH = "You already did that. Now answer the user's request."
 FAILED = "That did not work. Try another way."
-REMINDER = "The request was: {}\nIf it is fulfilled, give the answer. If not, take the next step."
+REMINDER = (
+    "The request was: {}\nIf this result is enough, answer with what it says. If not, take the next step."
+)
 REQUEST_CHARS = 600
 
 
