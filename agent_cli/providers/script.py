@@ -9,6 +9,8 @@ sent as it stands. `delay_ms` passes before the reply, `pace_ms` between its pie
 error tree, or an object with `kind`, `message`, `retry_after`, `used`, `limit`, and `after`: so many pieces
 come first. `expect` is checked in strict mode: regular expressions for the last text of the operator (`user`),
 the last tool results (`result`) and the system prompt (`system`), and names of tools that must be on offer.
+Recorded scripts have `digests` there: of exactly these texts and of the names of all tools. `request` says what was
+asked when a line was recorded; it is for people.
 """
 
 from __future__ import annotations
@@ -34,8 +36,9 @@ from agent_cli.kernel.errors import (
     StreamCut,
 )
 from agent_cli.kernel.events import FinishReason
-from agent_cli.kernel.messages import Message, Part, Prompt, Text, ToolResult
+from agent_cli.kernel.messages import Message, Prompt, Text, ToolResult
 from agent_cli.kernel.usage import Usage
+from agent_cli.providers.redact import redacted
 
 KINDS: dict[str, type[ProviderError]] = {
     kind.kind: kind
@@ -54,7 +57,7 @@ KINDS: dict[str, type[ProviderError]] = {
 }
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base: a misspelt field is an error, not silence."""
 
 
@@ -85,21 +88,25 @@ class Expect(Line, frozen=True):
     result: str = ""
     system: str = ""
     tools: tuple[str, ...] = ()
+    digests: dict[str, str] = {}
+
+    @classmethod
+    def exactly(cls, prompt: Prompt) -> Expect:
+        """Of that request and no other."""
+        return cls(digests={name: digest(text) for name, text in _seen(prompt).items() if name != "system"})
 
     def mismatch(self, prompt: Prompt) -> str:
         """How the prompt differs from what the script was made for; "" where it does not."""
-        last = prompt.messages[-1:]
-        seen = {
-            "user": _operator(prompt.messages),
-            "result": _results(last),
-            "system": "\n".join(prompt.system),
-        }
-        for name, text in seen.items():
+        seen = _seen(prompt)
+        for name in ("user", "result", "system"):
             pattern = str(getattr(self, name))
-            if pattern and not re.search(pattern, text):
-                return f"{name} should match {pattern!r}, but is {text[:200]!r}"
+            if pattern and not re.search(pattern, seen[name]):
+                return f"{name} should match {pattern!r}, but is {seen[name][:200]!r}"
         missing = set(self.tools) - {tool.name for tool in prompt.tools}
-        return f"the tools {', '.join(sorted(missing))} are not on offer" if missing else ""
+        if missing:
+            return f"the tools {', '.join(sorted(missing))} are not on offer"
+        other = [name for name, wanted in self.digests.items() if digest(seen.get(name, "")) != wanted]
+        return f"{other[0]} is not what was recorded; it is {seen.get(other[0], '')[:200]!r}" if other else ""
 
 
 class Reply(Line, frozen=True):
@@ -112,6 +119,7 @@ class Reply(Line, frozen=True):
     pace_ms: float = 0
     fault: Fault | str | None = None
     expect: Expect | None = None
+    request: dict[str, Any] = {}
 
 
 def read(path: Path) -> tuple[Reply, ...]:
@@ -145,6 +153,23 @@ def parse(text: str, name: str) -> tuple[Reply, ...]:
     return tuple(replies)
 
 
+def digest(text: str) -> str:
+    """Of a text without its secrets: keys may differ from one machine to the next."""
+    import hashlib
+
+    return hashlib.blake2b(redacted(text).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _seen(prompt: Prompt) -> dict[str, str]:
+    """What expectations look at."""
+    return {
+        "user": _operator(prompt.messages),
+        "result": _results(prompt.messages[-1:]),
+        "system": "\n".join(prompt.system),
+        "tools": " ".join(sorted(tool.name for tool in prompt.tools)),
+    }
+
+
 def _operator(messages: tuple[Message, ...]) -> str:
     for message in reversed(messages):
         texts = [part.text for part in message.parts if isinstance(part, Text)]
@@ -156,8 +181,3 @@ def _operator(messages: tuple[Message, ...]) -> str:
 def _results(messages: tuple[Message, ...]) -> str:
     results = [part for message in messages for part in message.parts if isinstance(part, ToolResult)]
     return "\n".join(block.text for result in results for block in result.content if isinstance(block, Text))
-
-
-def size_of(part: Part) -> int:
-    """Bytes of a part, about."""
-    return len(msgspec.json.encode(part))

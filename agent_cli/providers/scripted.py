@@ -76,7 +76,7 @@ class Scripted:
         if fault and not fault.after:
             raise fault.error()
         yield UsageSoFar(Usage(input=usage.input, cache_read=usage.cache_read, cache_write=usage.cache_write))
-        for sent, piece in enumerate(_pieces(parts)):
+        for sent, piece in enumerate(pieces_of(parts)):
             if fault and sent >= fault.after:
                 break
             yield piece
@@ -119,7 +119,8 @@ class Scripted:
             yield ToolCall(call.id or f"call_{self._calls}", call.name, arguments_of(raw), raw)
 
 
-def _pieces(parts: tuple[Said, ...]) -> Iterator[Piece]:
+def pieces_of(parts: tuple[Said, ...]) -> Iterator[Piece]:
+    """How an answer is sent."""
     for part in parts:
         match part:
             case Text(text):

@@ -1,0 +1,187 @@
+"""What was recorded can be replayed, strictly, and holds no secrets."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent_cli.kernel.errors import ConfigError, ContextOverflow, ProviderError, RateLimited, RequestRefused
+from agent_cli.kernel.events import Finished, Piece, TextDelta, UsageSoFar
+from agent_cli.kernel.messages import Image, Message, Prompt, Reasoning, Text, ToolCall, calls_of, text_of
+from agent_cli.kernel.usage import Usage
+from agent_cli.providers.recorder import Recording
+from agent_cli.providers.scripted import Scripted
+from tests.providers.families import GREP, READ, answered, call, result, said
+
+KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
+OWN = "a-key-without-a-shape"
+USAGE = Usage(10, 5, 2, 7, 1)
+
+
+class Says:
+    """A provider that yields what it is told, and then raises what it is told."""
+
+    name = "says"
+
+    def __init__(self, *steps: list[Piece | Finished] | ProviderError) -> None:
+        self.steps = list(steps)
+        self.closed = False
+
+    async def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
+        step = self.steps.pop(0)
+        if isinstance(step, ProviderError):
+            yield UsageSoFar(Usage(10))
+            yield TextDelta("Half an ans")
+            raise step
+        for piece in step:
+            yield piece
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def ask(*messages: Message, tools: Any = (READ, GREP)) -> Prompt:
+    return Prompt("m", ("Be brief.",), tools, messages or (said("Hello?"),), session="s")
+
+
+def finished(*parts: Any, reason: Any = "stop") -> list[Piece | Finished]:
+    return [TextDelta("x"), Finished(parts, USAGE, "m", reason, "native", "id")]
+
+
+async def play(provider: Any, prompt: Prompt) -> list[Any]:
+    return [piece async for piece in provider.stream(prompt)]
+
+
+CALLS = (call("c1"), ToolCall("c2", "grep", None, '{"pa'))
+FIRST = ask(said(f"Use {KEY}."))
+SECOND = ask(said(f"Use {KEY}."), answered(*CALLS), Message("user", (result("c1"), result("c2", OWN))))
+
+
+@pytest.fixture
+async def recorded(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.jsonl"
+    overflow = ContextOverflow("too long", used=9, limit=8)
+    provider = Says(
+        finished(Reasoning("Hm.", "says", "m"), Text(f"I look for {OWN}."), *CALLS, reason="tool-calls"),
+        RateLimited("slow down", retry_after=2.5),
+        overflow,
+        finished(Text("Done."), reason="length"),
+    )
+    over = Recording(path, [OWN]).over(provider)
+    assert over.name == "says"
+    await play(over, FIRST)
+    for _ in range(2):
+        with pytest.raises(ProviderError):
+            await play(over, SECOND)
+    await play(over, SECOND)
+    await over.close()
+    assert provider.closed
+    return path
+
+
+async def test_what_was_recorded_is_replayed(recorded: Path):
+    replay = Scripted.from_file(recorded, strict=True)
+    first = (await play(replay, FIRST))[-1]
+    assert text_of(first.parts) == "I look for [REDACTED:key]."
+    assert calls_of(first.parts) == CALLS
+    assert (first.usage, first.finish_reason) == (USAGE, "tool-calls")
+    shown: list[str] = []
+    with pytest.raises(RateLimited, match="slow down") as limited:
+        async for piece in replay.stream(SECOND):
+            shown += [piece.text] if isinstance(piece, TextDelta) else []
+    assert ("".join(shown), limited.value.retry_after) == ("Half an ans", 2.5)
+    with pytest.raises(ContextOverflow) as overflow:
+        await play(replay, SECOND)
+    assert (overflow.value.used, overflow.value.limit) == (9, 8)
+    last = (await play(replay, SECOND))[-1]
+    assert (text_of(last.parts), last.finish_reason) == ("Done.", "length")
+
+
+def test_no_secret_is_in_it_and_nobody_else_may_read_it(recorded: Path):
+    text = recorded.read_text("utf-8")
+    assert KEY not in text
+    assert OWN not in text
+    assert stat.S_IMODE(recorded.stat().st_mode) == 0o600
+    asked = [json.loads(line)["request"] for line in text.splitlines()]
+    assert [len(request["messages"]) for request in asked] == [1, 2, 0, 0], (
+        "only what is new since the last one"
+    )
+    assert asked[0]["messages"][0]["parts"] == [{"kind": "text", "text": "Use [REDACTED:anthropic-key]."}]
+
+
+OTHER = Message("user", (result("c1", "HELLO"), result("c2", OWN)))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [
+        (ask(said("Use something else.")), "user is not what was recorded; it is 'Use something else.'"),
+        (ask(said(f"Use {KEY}."), tools=(READ,)), "tools is not what was recorded; it is 'read_file'"),
+        (
+            msgspec.structs.replace(FIRST, messages=(*FIRST.messages, answered(*CALLS), OTHER)),
+            "result is not what",
+        ),
+    ],
+)
+async def test_any_other_request_fails_strictly(recorded: Path, prompt: Prompt, words: str):
+    with pytest.raises(RequestRefused, match=words):
+        await play(Scripted.from_file(recorded, strict=True), prompt)
+    assert (await play(Scripted.from_file(recorded), prompt))[-1].parts
+
+
+async def test_another_key_in_the_same_place_is_no_other_request(recorded: Path):
+    prompt = ask(said(f"Use {KEY[:-1]}0."))
+    assert (await play(Scripted.from_file(recorded, strict=True), prompt))[-1].parts
+
+
+async def test_an_answer_that_nobody_waited_for_is_none(tmp_path: Path):
+    path = tmp_path / "talk.jsonl"
+    over = Recording(path).over(Says(finished(Text("x")), finished(Text("y"))))
+    async with aclosing(over.stream(ask())) as stream:
+        await anext(stream)
+    await play(over, ask())
+    assert [json.loads(line)["text"] for line in path.read_text().splitlines()] == ["y"]
+
+
+async def test_images_are_named_instead_of_kept(tmp_path: Path):
+    path = tmp_path / "talk.jsonl"
+    picture = Message("user", (Text("See."), Image("image/png", "QUJD" * 100)))
+    await play(Recording(path).over(Says(finished(Text("x")))), ask(picture))
+    assert "(400 characters)" in path.read_text()
+    assert "QUJD" not in path.read_text()
+
+
+async def test_errors_of_third_parties_become_kinds_that_scripts_know(tmp_path: Path):
+    class Odd(ProviderError):
+        kind = "odd"
+        retryable = True
+
+    path = tmp_path / "talk.jsonl"
+    with pytest.raises(Odd):
+        await play(Recording(path).over(Says(Odd("hm"))), ask())
+    with pytest.raises(ProviderError, match="hm") as caught:
+        await play(Scripted.from_file(path, strict=True), ask())
+    assert caught.value.retryable
+
+
+def test_a_file_that_holds_something_is_left_alone(recorded: Path, tmp_path: Path):
+    with pytest.raises(ConfigError, match="holds something already"):
+        Recording(recorded)
+    with pytest.raises(ConfigError, match="cannot be written: No such file"):
+        Recording(tmp_path / "nowhere" / "x.jsonl")
+    (tmp_path / "empty").touch()
+    Recording(tmp_path / "empty")
+
+
+async def test_a_disk_that_fills_up_ends_the_recording_and_not_the_run(caplog: pytest.LogCaptureFixture):
+    over = Recording(Path("/dev/full")).over(Says(finished(Text("x")), finished(Text("y"))))
+    for _ in range(2):
+        assert (await play(over, ask()))[-1].parts
+    assert caplog.text.count("is not complete") == 1
