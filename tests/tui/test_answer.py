@@ -53,7 +53,7 @@ PIECES = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(PIECES, st.lists(st.integers(1, 30), max_size=20))
 def test_the_portions_do_not_matter(pieces: list[str], sizes: list[int]):
     text = "".join(pieces)
@@ -66,6 +66,15 @@ def test_the_portions_do_not_matter(pieces: list[str], sizes: list[int]):
     answer.finish()
     assert lines(answer) == lines(whole(text))
     assert answer.source() == text
+
+
+def test_a_dash_may_still_become_a_rule():
+    answer = Answer()
+    for part in ("- item\n-", "--\n"):
+        answer.feed(part)
+        answer.take()
+    answer.finish()
+    assert lines(answer) == lines(whole("- item\n---\n"))
 
 
 def test_each_character_alone_gives_the_same_as_all_at_once():

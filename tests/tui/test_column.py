@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.segment import Segment
 
@@ -63,6 +63,7 @@ def test_every_line_finds_its_item():
     assert "".join(segment.text for segment in small.line(2)[1]) == "row 1"
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("adu"), st.integers(0, 9), st.integers(0, 4)), max_size=40))
 def test_starts_are_the_sums_of_the_heights(steps: list[tuple[str, int, int]]):
     some = column(2, 2)

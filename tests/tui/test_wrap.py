@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -18,6 +18,7 @@ def texts(lines: list[Line]) -> list[str]:
     return ["".join(segment.text for segment in line) for line in lines]
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(2, 30))
 def test_every_line_fits_and_no_letter_is_lost(parts: list[str], width: int):
     line = [Segment(part, BOLD) for part in parts]
@@ -26,6 +27,7 @@ def test_every_line_fits_and_no_letter_is_lost(parts: list[str], width: int):
     assert "".join(rows).replace(" ", "") == "".join(parts).replace(" ", "")
 
 
+@settings(deadline=None)
 @given(TEXTS, st.integers(2, 30))
 def test_without_words_every_blank_stays(parts: list[str], width: int):
     rows = texts(wrap([Segment(part) for part in parts], width, words=False))

@@ -9,6 +9,9 @@ from agent_cli.tui.blocks.code import Code
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import Prose
 
+MORE = "…"
+"""Stands for what a line that has not ended may still become: `-` may be an item or a rule."""
+
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*([^`\s]*)")
 _FENCE_SOON = re.compile(r" {0,3}(`+[^`]*|~+[^~]*)$")
 _HEADING = re.compile(r"#{1,6}(\s|$)")
@@ -77,9 +80,9 @@ class Answer:
             if not self._fence:
                 self._lines.append(line)
         else:
+            fence = _FENCE.match(line.lstrip()) if self._lines else None
             self._lines.extend(("", line) if self._blank else (line,))
             self._blank = False
-            fence = _FENCE.match(line.lstrip())
             self._fence = fence.group(1) if fence else ""
 
     def _inside(self, line: str) -> None:
@@ -127,7 +130,7 @@ class Answer:
             return
         if not tail.strip() or (not self._fence and _FENCE_SOON.match(tail)):
             tail = ""
-        if tail and not self._fence and self._begins(tail):
+        if tail and not self._fence and self._begins(tail + MORE):
             self._start(tail)
         if isinstance(self._open, Prose):
             between = [""] if self._blank and tail else []
