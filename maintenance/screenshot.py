@@ -11,7 +11,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from agent_cli.compose.session import RunOptions, open_session
+from agent_cli.compose.options import RunOptions
+from agent_cli.compose.session import open_session
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.door import Door, Welcome
 

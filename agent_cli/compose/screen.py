@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_cli import __version__
-from agent_cli.compose.session import RunOptions, open_session, prepare
+from agent_cli.compose.options import RunOptions
+from agent_cli.compose.session import open_session, prepare
 from agent_cli.config import places
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode

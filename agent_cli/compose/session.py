@@ -7,13 +7,15 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_cli import __version__
+from agent_cli.compose.models import model_name, open_registry
+from agent_cli.compose.options import RunOptions
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
@@ -31,7 +33,7 @@ from agent_cli.permissions import rules
 from agent_cli.permissions.book import judge
 from agent_cli.permissions.suggest import grant_for
 from agent_cli.ports import Facts, Log, OpenModel, Tool
-from agent_cli.providers.registry import KEYS, OFFICIAL, URLS, Endpoint, Registry
+from agent_cli.providers.registry import Registry
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
 
@@ -44,12 +46,6 @@ UNATTENDED_SECONDS = 14_400.0
 UNATTENDED_DOLLARS = 10.0
 COMPACT_INSTRUCTIONS = 2_000
 """Characters of a file of instructions that a small model is given."""
-
-NO_MODEL = """no model to talk to: there is no API key in the environment and no local model is installed.
-Do one of these:
-  - set ANTHROPIC_API_KEY or OPENAI_API_KEY (and OPENAI_BASE_URL for another compatible service)
-  - run `agent-cli local install` for a model that runs on this machine, without a key
-  - see a recorded demo with `agent-cli --provider scripted`"""
 
 CONTROL_FILES = (
     ".agents/config.json",
@@ -70,26 +66,6 @@ SHELL_STARTS = (
     ".zprofile",
     ".config/fish/config.fish",
 )
-
-
-@dataclass(slots=True)
-class RunOptions:
-    """What the command line said. `flags` are dotted config keys, only those that were given.
-
-    `attended` is True where a person can answer. `resume` is an id, an id's beginning or a name.
-    """
-
-    cwd: Path
-    environ: Mapping[str, str]
-    attended: bool
-    flags: dict[str, Any] = field(default_factory=dict)
-    config_file: Path | None = None
-    resume: str | None = None
-    resume_latest: bool = False
-    ephemeral: bool = False
-    allow_paths: tuple[str, ...] = ()
-    script: Path | None = None
-    script_strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,52 +95,13 @@ def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
     )  # a wrong name is told before anything
     kept = _open_log(options, settings)
     try:
-        model = registry.open(_model_name(settings, registry, kept.model))
+        model = registry.open(model_name(settings, registry, kept.model))
         session = Session(_parts(options, loaded, registry, model, kept))
     except BaseException:
         kept.log.close()
         kept.close()
         raise
     return Opened(session, settings, tuple(loaded.notices))
-
-
-def open_registry(options: RunOptions, settings: Settings) -> Registry:
-    """The models that these settings and this environment reach."""
-    return Registry(
-        _environ(options, settings),
-        provider=settings.model.provider,
-        base_url=settings.model.base_url,
-        endpoints={
-            name: Endpoint(row.base_url, row.api_key_env or "")
-            for name, row in settings.providers.items()
-            if row.base_url and name not in OFFICIAL
-        },
-        overrides={name: row.model_dump(exclude_none=True) for name, row in settings.models.items()},
-        context_window=settings.model.context_window,
-        script=options.script,
-        script_strict=options.script_strict,
-        first_byte_timeout=settings.model.first_byte_timeout,
-        stall_timeout=settings.model.stall_timeout,
-        cache_ttl=settings.model.cache_ttl,
-    )
-
-
-def _environ(options: RunOptions, settings: Settings) -> Mapping[str, str]:
-    """The environment, with what config says of the vendors' own addresses and keys."""
-    environ = dict(options.environ)
-    for name, row in settings.providers.items():
-        if name in OFFICIAL:
-            environ.update({URLS[name]: row.base_url} if row.base_url else {})
-            environ.update({KEYS[name][0]: environ.get(row.api_key_env, "")} if row.api_key_env else {})
-    return environ
-
-
-def _model_name(settings: Settings, registry: Registry, resumed: str) -> str:
-    """The flag or key first, then what a resumed session used, then what the keys at hand suggest."""
-    name = settings.model.name or resumed or registry.default_name()
-    if name is None:
-        raise ConfigError(NO_MODEL)
-    return name
 
 
 # ── the log ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -253,6 +190,7 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
             concurrency=settings.tools.concurrency,
             max_result_bytes=settings.tools.max_output_bytes,
         ),
+        fallbacks=settings.model.fallback,
         on_close=kept.close,
     )
 

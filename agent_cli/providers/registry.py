@@ -69,7 +69,7 @@ class Registry:
         stall_timeout: float = 120.0,
         cache_ttl: Literal["5m", "1h"] = "5m",
         transport: Literal["http", "sdk"] = "http",
-        tiers: Mapping[Tier, str] | None = None,
+        tiers: Mapping[str, str] | None = None,
         recorder: Recorder | None = None,
         local: LocalModels | None = None,
     ) -> None:

@@ -1,0 +1,91 @@
+"""The models that settings and environment reach, and which one a session begins with."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from agent_cli.compose.options import RunOptions
+from agent_cli.config import places
+from agent_cli.config.settings import Settings
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.providers import refreshed
+from agent_cli.providers.registry import Registry
+from agent_cli.providers.vendors import ENDPOINTS, KEYS, Endpoint
+
+NO_MODEL = """no model to talk to: there is no API key in the environment and no local model is installed.
+Do one of these:
+  - set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (and OPENAI_BASE_URL for another compatible service)
+  - run `agent-cli local install` for a model that runs on this machine, without a key
+  - see a recorded demo with `agent-cli --provider scripted`"""
+
+SIGNS = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+"""In the name of a header that says who one is."""
+
+
+def open_registry(options: RunOptions, settings: Settings) -> Registry:
+    """The models that these settings and this environment reach. Raises ConfigError."""
+    model = settings.model
+    recorder = None
+    if options.record_to is not None:
+        from agent_cli.providers.recorder import Recording
+
+        recorder = Recording(options.record_to, _secrets(options, settings))
+    return Registry(
+        options.environ,
+        provider=model.provider,
+        base_url=model.base_url,
+        endpoints={
+            name: Endpoint(
+                row.base_url or "",
+                row.api_key_env or "",
+                row.api or "",
+                row.headers,
+                row.project or "",
+                row.location or "",
+            )
+            for name, row in settings.providers.items()
+        },
+        overrides=overrides(options.environ, settings),
+        context_window=model.context_window,
+        script=options.script,
+        script_strict=options.script_strict,
+        first_byte_timeout=model.first_byte_timeout,
+        stall_timeout=model.stall_timeout,
+        cache_ttl=model.cache_ttl,
+        transport=model.transport,
+        tiers=model.tiers.model_dump(exclude_none=True),
+        recorder=recorder,
+    )
+
+
+def overrides(environ: Mapping[str, str], settings: Settings) -> dict[str, dict[str, Any]]:
+    """Fields of cards by model name: as the services listed them, and config's over them."""
+    listed: tuple[refreshed.Service, ...] = ()
+    with contextlib.suppress(ConfigError):  # `agent-cli models` says what is wrong with that file
+        listed = refreshed.read(places.state_dir(environ) / refreshed.FILE)
+    rows = {name: row.model_dump(exclude_none=True) for name, row in settings.models.items()}
+    return refreshed.over(listed, rows)
+
+
+def model_name(settings: Settings, registry: Registry, resumed: str) -> str:
+    """The name or size that was set, then what a resumed session used, then what the keys at hand suggest."""
+    model = settings.model
+    name = model.name or (
+        registry.default_name(model.tier) if model.tier else resumed or registry.default_name()
+    )
+    if name is None:
+        raise ConfigError(NO_MODEL)
+    return name
+
+
+def _secrets(options: RunOptions, settings: Settings) -> list[str]:
+    """Values that must not get into a recording: every key that is set."""
+    rows = settings.providers.values()
+    names = [name for several in KEYS.values() for name in several]
+    names += [row.key_env for row in ENDPOINTS.values()] + [row.api_key_env or "" for row in rows]
+    values = [options.environ.get(name, "").strip() for name in names if name]
+    signed = [value for row in rows for name, value in row.headers.items() if SIGNS.search(name)]
+    return [*values, *(word for value in signed for word in value.split())]

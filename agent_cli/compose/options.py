@@ -1,0 +1,29 @@
+"""What the command line asks of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(slots=True)
+class RunOptions:
+    """`flags` are dotted config keys, only those that were given. `attended` is True where a person can answer.
+
+    `resume` is an id, an id's beginning or a name. `record_to` is the file of a new script.
+    """
+
+    cwd: Path
+    environ: Mapping[str, str]
+    attended: bool
+    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    config_file: Path | None = None
+    resume: str | None = None
+    resume_latest: bool = False
+    ephemeral: bool = False
+    allow_paths: tuple[str, ...] = ()
+    script: Path | None = None
+    script_strict: bool = False
+    record_to: Path | None = None
