@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 
 from agent_cli.cli.options import Flag
+from agent_cli.config.durations import seconds
 from agent_cli.kernel.errors import ConfigError
 
-DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
-SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 MOST_COUNT = 10**12
 
 
@@ -31,6 +29,8 @@ def value_of(flag: Flag, typed: str | list[str] | bool) -> object:
             return _choice(flag, typed)
         case "count":
             return _count(flag, typed)
+        case "number":
+            return _number(flag, typed)
         case "seconds":
             return _seconds(flag, typed)
         case "dollars":
@@ -69,11 +69,21 @@ def _count(flag: Flag, typed: str) -> int:
     return int(digits)
 
 
+def _number(flag: Flag, typed: str) -> float:
+    try:
+        number = float(typed)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"{flag.name} is a number like 0.7, not '{typed}'.")
+    return number
+
+
 def _seconds(flag: Flag, typed: str) -> float:
-    found = DURATION.fullmatch(typed.strip().lower())
-    if found is None:
-        raise UsageError(f"{flag.name} is a time like 90, 90s, 15m or 4h, not '{typed}'.")
-    return float(found[1]) * SECONDS[found[2]]
+    try:
+        return seconds(typed)
+    except ValueError:
+        raise UsageError(f"{flag.name} is a time like 90, 90s, 15m or 1h30m, not '{typed}'.") from None
 
 
 def _dollars(flag: Flag, typed: str) -> float:

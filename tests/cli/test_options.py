@@ -11,7 +11,7 @@ BY_NAME = {name: flag for flag in FLAGS for name in flag.names}
 
 ABOUT_ONE_RUN = {
     "--print", "--output-format", "--quiet", "--verbose", "--strict", "--script", "--script-strict",
-    "--continue", "--resume", "--ephemeral", "--config", "--cd",
+    "--record-to", "--continue", "--resume", "--ephemeral", "--config", "--cd",
 }  # fmt: skip
 
 
@@ -37,9 +37,13 @@ def test_keys_are_shared_only_by_a_mode_and_its_short_word():
         ("--max-steps", "0", 0),
         ("--max-tokens", "400_000", 400_000),
         ("--max-tokens", "400,000", 400_000),
+        ("--temperature", "0.7", 0.7),
+        ("--temperature", "1", 1.0),
+        ("--fallback-model", ["a", "b/c,d"], ["a", "b/c,d"]),
         ("--max-duration", "90", 90.0),
         ("--max-duration", "1.5m", 90.0),
         ("--max-duration", "4h", 14_400.0),
+        ("--max-duration", "1h30m", 5_400.0),
         ("--max-duration", "0", 0.0),
         ("--max-turn-cost-usd", "0", 0.0),
         ("--max-turn-cost-usd", "$2.50", 2.5),

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from agent_cli.config.durations import seconds
 from agent_cli.config.fields import all_keys, field_at, from_text, nearest, path_of
-from agent_cli.config.settings import AllowedPath, Settings, seconds
+from agent_cli.config.settings import AllowedPath, Settings
 
 KEYS = """\
 version
