@@ -11,8 +11,10 @@ from typing import Literal, TypeAlias
 from agent_cli.kernel.commands import MODES
 from agent_cli.kernel.values import Plain
 
-Kind: TypeAlias = Literal["switch", "text", "choice", "count", "seconds", "dollars", "names", "many"]
-"""What an option takes: nothing; a text; one of `choices`; a whole number; a duration (90, 90s, 15m, 4h) in
+Kind: TypeAlias = Literal[
+    "switch", "text", "choice", "count", "number", "seconds", "dollars", "names", "many"
+]
+"""What an option takes: nothing; a text; one of `choices`; a whole number; any number; a duration (90, 90s, 15m, 4h) in
 seconds; US dollars; names between commas, any number of times; a text, any number of times."""
 
 
@@ -68,12 +70,24 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         _text("-m", "--model", key="model.name", metavar="MODEL", help="Model, alias, or PROVIDER/MODEL."),
         _text(
             "--provider", key="model.provider", metavar="NAME",
-            help="anthropic, openai, local, scripted, echo, or an endpoint of your config. Default: what --model or your keys suggest.",
+            help="anthropic, openai, gemini, vertex, local, scripted, echo, or one of your config. Default: what --model or your keys suggest.",
         ),
         _text("--base-url", key="model.base_url", metavar="URL", help="Where the provider listens."),
         _choice("--effort", key="model.effort", choices=("low", "medium", "high"), help="How hard the model thinks."),
+        _choice(
+            "--tier", key="model.tier", choices=("frontier", "mid", "small"),
+            help="The provider's model of that size, instead of a name.",
+        ),
+        Flag(
+            ("--temperature",), "Sampling temperature, for models that take one.", "model.temperature", "number", "NUMBER"
+        ),
         _limit("--max-output-tokens", "model.max_output_tokens", "Most tokens of one answer."),
         _limit("--context-window", "model.context_window", "Size of the context window in tokens."),
+        Flag(
+            ("--fallback-model",), "Goes on when the service of the model is down. Repeatable, in this order.",
+            "model.fallback", "many", "MODEL",
+        ),
+        _text("--record-to", metavar="FILE", help="Write what the model is asked and answers into a new script, without secrets."),
         _text("--script", metavar="FILE", help="What the scripted provider says (JSONL)."),
         Flag(("--script-strict",), "Fail on any request that the script does not expect."),
     ),

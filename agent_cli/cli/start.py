@@ -20,6 +20,7 @@ EXCLUSIVE = (
     ("ephemeral", "resume", "a session in memory is always a new one"),
     ("ephemeral", "session_db", "a session in memory is in no file"),
     ("quiet", "verbose", "one says less, the other more"),
+    ("model", "tier", "both say which model to ask"),
 )
 ONE_SHOT_ONLY = ("output_format", "strict", "quiet", "verbose")
 
@@ -43,6 +44,7 @@ class Start:
     allow_paths: tuple[str, ...] = ()
     script: str | None = None
     script_strict: bool = False
+    record_to: str | None = None
 
 
 def interpret(line: Line, *, terminal: bool) -> Start:
@@ -71,6 +73,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         allow_paths=tuple(given.get("allow_path", ())),
         script=given.get("script"),
         script_strict="script_strict" in given,
+        record_to=given.get("record_to"),
     )
 
 
@@ -147,6 +150,7 @@ def run_options(start: Start) -> RunOptions:
         allow_paths=start.allow_paths,
         script=_path(start.script),
         script_strict=start.script_strict,
+        record_to=_path(start.record_to),
     )
 
 
