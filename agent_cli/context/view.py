@@ -14,7 +14,7 @@ from agent_cli.kernel.messages import Message, Opaque, Part, Reasoning, Role, Sa
 
 OUTCOME_UNKNOWN = "outcome unknown: the process stopped while this ran"
 SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
-CLEARED = "[result of {name} cleared to save context; run the tool again if it is needed]"
+CLEARED = "[result of {name}, {size:,} bytes, cleared to save context; run the tool again if it is needed]"
 
 
 class Item(NamedTuple):
@@ -52,12 +52,16 @@ class View:
                 self._settle(entry.seq)
             case ev.CompactionPerformed(cleared=cleared, summary=summary, keeps_from=keeps_from):
                 self._settle(entry.seq)
-                self._reduce(entry.seq, frozenset(cleared), summary, keeps_from)
+                self._reduce(frozenset(cleared), summary, keeps_from)
             case ev.CheckpointPerformed(record, keeps_from):
                 self._settle(entry.seq)
-                self._reduce(entry.seq, frozenset(), record, keeps_from)
+                self._reduce(frozenset(), record, keeps_from)
             case _:
                 pass  # everything else is for people, rules and accounts
+
+    def items(self) -> tuple[Item, ...]:
+        """The parts of the view, in order; open calls have no result in it yet."""
+        return tuple(self._items)
 
     def messages(self) -> tuple[Message, ...]:
         """What to send now. Calls still open get a result that says so; the view itself stays open for theirs."""
@@ -95,11 +99,13 @@ class View:
         self._open.clear()
         self._results.clear()
 
-    def _reduce(self, seq: int, cleared: frozenset[str], summary: str, keeps_from: int) -> None:
+    def _reduce(self, cleared: frozenset[str], summary: str, keeps_from: int) -> None:
         kept = [_clear(item, cleared) for item in self._items if item.seq >= keeps_from]
-        while kept and (kept[0].role == "assistant" or isinstance(kept[0].part, ToolResult)):
-            del kept[0]  # a tail begins with the operator, never between a call and its result
-        opening = [Item(seq, "user", Text(SUMMARY_OPENING + summary))] if summary else []
+        while kept and (isinstance(kept[0].part, ToolResult) or not (summary or kept[0].role == "user")):
+            del kept[
+                0
+            ]  # a tail never begins between a call and its result, nor a conversation with the model
+        opening = [Item(keeps_from - 1, "user", Text(SUMMARY_OPENING + summary))] if summary else []
         self._items = [*opening, *kept]
         self._closed, self._closed_items = [], 0
 
@@ -135,7 +141,8 @@ def _grouped(items: list[Item]) -> list[Message]:
 
 def _clear(item: Item, cleared: frozenset[str]) -> Item:
     if isinstance(item.part, ToolResult) and item.part.call_id in cleared:
-        short = Text(CLEARED.format(name=item.part.name))
+        size = sum(len(block.text.encode()) for block in item.part.content if isinstance(block, Text))
+        short = Text(CLEARED.format(name=item.part.name, size=size))
         return Item(
             item.seq, item.role, ToolResult(item.part.call_id, item.part.name, (short,), item.part.ok)
         )

@@ -106,6 +106,11 @@ class Core:
         self.state.card = opened.card
         self.record(ev.ModelSwitched(opened.provider.name, opened.card.id, reason))
 
+    def learn_window(self, window: int) -> None:
+        """The service said how large the window is."""
+        self.model = self.model._replace(card=msgspec.structs.replace(self.model.card, window=window))
+        self.state.card = self.model.card
+
     def halt(self) -> str:
         """Why the session refuses turns, "" if it does not. Live config wins over what the log restored."""
         breach = budgets.halted_by_cost(self.state.total.cost, self.limits)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from agent_cli.context.bounds import DEFAULT_BYTES
+from agent_cli.context.budget import Compaction
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
@@ -41,6 +42,7 @@ class Parts:
     """`tools` and `system` depend on the model: a small one gets few tools and a short prompt.
 
     `started` is recorded as the first fact of a new session. `judge` is the permission gate.
+    `summary_prompt` asks a model for a hand-over of the conversation.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
     `on_close` is called once, after the log was let go.
@@ -58,6 +60,8 @@ class Parts:
     remember: Callable[[str], None]
     facts: Facts
     limits: Limits = field(default_factory=Limits)
+    compaction: Compaction = field(default_factory=Compaction)
+    summary_prompt: str = ""
     signals: tuple[Signal, ...] = ()
     watchdog: WatchdogMode = "warn"
     settings: Settings = field(default_factory=Settings)

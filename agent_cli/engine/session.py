@@ -12,11 +12,12 @@ from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Ending, Stopped
 from agent_cli.engine.parts import Parts
+from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
 from agent_cli.engine.turn import Turn
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Answer, Command, Interrupt, Mode, Reset, Say, SetMode, SetModel
-from agent_cli.kernel.errors import ConfigError, StoreError
+from agent_cli.kernel.commands import Answer, Command, Compact, Interrupt, Mode, Reset, Say, SetMode, SetModel
+from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 
 log = logging.getLogger("agent_cli.engine")
 
@@ -29,6 +30,7 @@ class Session:
 
     def __init__(self, parts: Parts) -> None:
         self._core = Core(parts)
+        self._reducer = Reducer(self._core)
         self._task: asyncio.Task[None] | None = None
         self._steered: deque[Say] = deque()
         self._later: deque[Say] = deque()
@@ -76,6 +78,8 @@ class Session:
                 self._set_mode(mode)
             case SetModel(name):
                 self._set_model(name)
+            case Compact(focus):
+                self._compact(focus)
             case Reset(guardrail, added):
                 self._ensure_started()
                 self._core.record(ev.GuardrailReset(guardrail, added))
@@ -137,6 +141,29 @@ class Session:
             return
         core.switch(opened, "chosen by the operator")
 
+    def _compact(self, focus: str) -> None:
+        """Between turns only; a message that comes meanwhile waits for it."""
+        if self._task is not None or not self.state.started:
+            why = "a turn is running; interrupt it or wait" if self._task else "nothing was said yet"
+            self._ensure_started()
+            self._core.record(ev.OperatorNote(f"not compacted: {why}", "warning"))
+            return
+        self._idle.clear()
+        self._task = asyncio.create_task(self._reduce_now(focus))
+
+    async def _reduce_now(self, focus: str) -> None:
+        try:
+            await self._reducer.now(focus)
+        except asyncio.CancelledError:
+            self._core.record(ev.OperatorNote("not compacted: interrupted", "warning"))
+        except StoreError:
+            log.exception("the session's log cannot be written")
+        except AgentError as problem:
+            self._core.record(ev.OperatorNote(f"not compacted: {problem}", "error"))
+        finally:
+            self._task = None
+            self._next()
+
     def _ensure_started(self) -> None:
         """The first fact of a new session; of a resumed one, that it goes on with another model."""
         core = self._core
@@ -183,7 +210,7 @@ class Session:
         deadline = Deadline(self._core.parts.clock, limit, self._time_out)
         deadline.start()
         try:
-            return await Turn(self._core, deadline, self._take_steered).run()
+            return await Turn(self._core, self._reducer, deadline, self._take_steered).run()
         except Stopped as stopped:
             return stopped.ending
         except asyncio.CancelledError:

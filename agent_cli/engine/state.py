@@ -24,7 +24,7 @@ class ModelRow:
     unpriced: bool = False
 
     def add(self, report: ev.UsageReported) -> None:
-        self.steps += 1
+        self.steps += report.purpose == "step"
         self.usage += report.usage
         self.cost += report.cost or 0.0
         self.unpriced = self.unpriced or report.cost is None
@@ -163,7 +163,7 @@ def _spend(state: State, report: ev.UsageReported) -> None:
     row = state.models.setdefault(report.model, ModelRow(report.model))
     for counted in (row, state.total, state.turn_row):
         counted.add(report)
-    if report.usage.prompt:
+    if report.usage.prompt and report.purpose == "step":
         state.context_tokens = report.usage.prompt + report.usage.output
         state.context_estimated = False
 

@@ -9,13 +9,14 @@ from agent_cli.engine.batch import Batch
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.request import Answered, Request, context_size
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.budgets import Breach
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import ContextOverflow
 from agent_cli.kernel.messages import Text, ToolCall, calls_of, text_of
 
-FULL = 0.95
 GO_ON: dict[ev.FinishReason, str] = {
     "length": "Your answer was cut off by its output limit. Go on exactly where it stopped, without repeating anything.",
     "pause": "Go on.",
@@ -28,8 +29,9 @@ SETTLED = "not run: {reason}"
 class Turn:
     """`steer` takes the messages that came while the turn ran; each is recorded as it is taken."""
 
-    def __init__(self, core: Core, deadline: Deadline, steer: Callable[[], int]) -> None:
+    def __init__(self, core: Core, reducer: Reducer, deadline: Deadline, steer: Callable[[], int]) -> None:
         self._core = core
+        self._reducer = reducer
         self._deadline = deadline
         self._steer = steer
         self._grace: Breach | None = None
@@ -40,7 +42,7 @@ class Turn:
     async def run(self) -> Ending:
         """Raises Stopped where a guardrail cuts it, ProviderError where the service ended it."""
         while True:
-            self._seam()
+            await self._seam()
             finished, cut = await self._step()
             self._check()
             calls = calls_of(finished.parts)
@@ -56,7 +58,7 @@ class Turn:
 
     # ── between steps ──
 
-    def _seam(self) -> None:
+    async def _seam(self) -> None:
         """Before each model request: what came in, what is used up, what still fits."""
         core = self._core
         self._steer()
@@ -65,12 +67,14 @@ class Turn:
         breach = budgets.step_breach(core.spent(), core.limits)
         if breach is not None and self._grace is None:
             self._land(breach)
-        window = core.model.card.window
-        if window is not None and context_size(core) >= FULL * window:
+        await self._reducer.seam()
+        self._check()
+        budget = self._reducer.budget
+        if context_size(core) >= budget.full and core.model.card.window is not None:
             core.record(
-                ev.ContextReductionDegraded("turn-cut", core.model.card.id, context_size(core), window)
+                ev.ContextReductionDegraded("turn-cut", core.model.card.id, context_size(core), budget.window)
             )
-            raise Stopped(endings.window_full(context_size(core), window))
+            raise Stopped(endings.window_full(context_size(core), budget.window))
 
     def _check(self) -> None:
         """Money and the watchdog: never a grace step."""
@@ -113,6 +117,11 @@ class Turn:
         core = self._core
         core.hub.step += 1
         core.record(ev.StepStarted(core.model.card.id))
+        try:
+            return await Request(core, grace=self._grace is not None).send()
+        except ContextOverflow as problem:
+            if not await self._reducer.overflowed(problem):
+                raise
         return await Request(core, grace=self._grace is not None).send()
 
     async def _batch(self, calls: tuple[ToolCall, ...], cut: frozenset[str]) -> None:

@@ -54,4 +54,10 @@ class Reset(Plain, frozen=True):
     added_usd: float = 0.0
 
 
-Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset
+class Compact(Plain, frozen=True):
+    """Reduces the conversation now, between turns; `focus` is what the summary is to dwell on."""
+
+    focus: str = ""
+
+
+Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact

@@ -81,11 +81,15 @@ class AssistantMessage(Value, frozen=True, tag="assistant-message"):
 
 
 class UsageReported(Value, frozen=True, tag="usage"):
-    """Tokens and USD of one request, failed ones included; `cost` is None where the model has no price."""
+    """Tokens and USD of one request, failed ones included; `cost` is None where the model has no price.
+
+    `purpose` is "step" for the turn's own requests; others do not tell how full the window is.
+    """
 
     model: str
     usage: Usage
     cost: float | None
+    purpose: Literal["step", "summary", "subtask"] = "step"
 
 
 class ToolCallProposed(Value, frozen=True, tag="tool-call-proposed"):

@@ -1,0 +1,217 @@
+"""Plans for a smaller view: which results to clear, where to cut, and a digest without a model. Pure.
+
+The log is never rewritten; a plan becomes an event, and the view follows from the event.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from agent_cli.context.view import CLEARED, SUMMARY_OPENING, Item
+from agent_cli.kernel.messages import Document, Image, Message, Part, Reasoning, Text, ToolCall, ToolResult
+
+BYTES_PER_TOKEN = 4
+SAFE_BYTES_PER_TOKEN = 3
+RESULT_IN_SUMMARY = 4_000
+OPERATOR_TOKENS = 20_000
+DIGEST_TAIL = 8_000
+DIGEST_CALLS = 400
+DIGEST_ARGUMENTS = 200
+IMAGE_BYTES = 6_400
+
+TRUNCATED = """The conversation was truncated to fit the context window. This is not a summary: detail is lost. Do not guess what
+was in it; run a tool again where you need something."""
+
+
+class Prune(NamedTuple):
+    """Results to clear, and the tokens that saves."""
+
+    cleared: tuple[str, ...]
+    saved: int
+
+
+class Cut(NamedTuple):
+    """Everything before the entry `keeps_from` is dropped; `dropped` is what goes, `saved` its tokens."""
+
+    keeps_from: int
+    dropped: tuple[Item, ...]
+    saved: int
+
+
+def tokens_of(items: tuple[Item, ...]) -> int:
+    """An estimate that errs to the small side: what a reduction saves is never promised too high."""
+    return sum(size_of(item.part) for item in items) // BYTES_PER_TOKEN
+
+
+def size_of(part: Part) -> int:
+    """Bytes that a part takes in a request, roughly."""
+    match part:
+        case Text(text) | Reasoning(text):
+            return len(text.encode())
+        case ToolCall(name=name, raw=raw, arguments=arguments):
+            return len(name) + len(raw or json.dumps(arguments))
+        case ToolResult(content=content):
+            return sum(size_of(block) for block in content)
+        case Image():
+            return IMAGE_BYTES
+        case Document(_, data):
+            return len(data)
+        case _:
+            return 0
+
+
+def prune(items: tuple[Item, ...], keep: int) -> Prune:
+    """Clears the results of calls older than the last `keep` tokens; the last batch always stays."""
+    border = min(_tail(items, keep), _last_batch(items))
+    cleared: list[str] = []
+    saved = 0
+    for item in items[:border]:
+        part = item.part
+        if isinstance(part, ToolResult):
+            gain = size_of(part) - len(CLEARED.format(name=part.name, size=size_of(part)))
+            if gain > 0:
+                cleared.append(part.call_id)
+                saved += gain
+    return Prune(tuple(cleared), saved // BYTES_PER_TOKEN)
+
+
+def cut(items: tuple[Item, ...], keep: int) -> Cut | None:
+    """Cuts at a step's boundary so that at most `keep` tokens stay, the last batch at least; None: nothing to drop."""
+    border, protected = _tail(items, keep), _last_batch(items)
+    while border < protected and not _begins_step(items, border):
+        border += 1
+    border = min(border, protected)
+    if border == 0:
+        return None
+    keeps_from = items[border].seq if border < len(items) else items[-1].seq + 1
+    return Cut(keeps_from, items[:border], tokens_of(items[:border]))
+
+
+def _tail(items: tuple[Item, ...], keep: int) -> int:
+    """Where the last `keep` tokens begin."""
+    left = keep * BYTES_PER_TOKEN
+    at = len(items)
+    while at > 0 and left >= size_of(items[at - 1].part):
+        left -= size_of(items[at - 1].part)
+        at -= 1
+    return at
+
+
+def _last_batch(items: tuple[Item, ...]) -> int:
+    """Where what must stay begins: the last calls with their results, or the operator's message that waits."""
+    at = len(items)
+    while at > 0 and items[at - 1].role == "user":
+        at -= 1
+    if any(isinstance(item.part, ToolResult) for item in items[at:]):
+        seq = items[at - 1].seq if at else 0
+        while at > 0 and items[at - 1].seq == seq:
+            at -= 1
+    return at
+
+
+def _begins_step(items: tuple[Item, ...], at: int) -> bool:
+    """Never between a call and its result, never inside one message."""
+    if at == 0 or items[at].seq == items[at - 1].seq:
+        return at == 0
+    return not isinstance(items[at].part, ToolResult)
+
+
+def operator_words(dropped: tuple[Item, ...]) -> str:
+    """The operator's own messages of the dropped part, verbatim, the newest that fit into 20,000 tokens."""
+    left = OPERATOR_TOKENS * BYTES_PER_TOKEN
+    kept: list[str] = []
+    for item in reversed(dropped):
+        if (
+            item.role != "user"
+            or not isinstance(item.part, Text)
+            or item.part.text.startswith(SUMMARY_OPENING)
+        ):
+            continue
+        if len(item.part.text.encode()) > left:
+            break
+        left -= len(item.part.text.encode())
+        kept.append(item.part.text)
+    return "\n\n".join(reversed(kept))
+
+
+def composed(summary: str, dropped: tuple[Item, ...]) -> str:
+    """What stands in the view for the dropped part: the summary, and the operator's own words."""
+    words = operator_words(dropped)
+    earlier = _earlier_words(dropped)
+    said = "\n\n".join(filter(None, (earlier, words)))
+    return f"{summary.strip()}\n\n{OPERATOR_HEADING}\n\n{said}" if said else summary.strip()
+
+
+OPERATOR_HEADING = "## The operator's messages so far, verbatim"
+
+
+def _earlier_words(dropped: tuple[Item, ...]) -> str:
+    """The verbatim part of an earlier summary: it survives the next one."""
+    for item in dropped:
+        if isinstance(item.part, Text) and item.part.text.startswith(SUMMARY_OPENING):
+            return item.part.text.partition(OPERATOR_HEADING)[2].strip()
+    return ""
+
+
+def for_summary(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages with each tool result bounded, so that summarizing cannot itself overflow."""
+    return tuple(Message(message.role, tuple(_short(part) for part in message.parts)) for message in messages)
+
+
+def _short(part: Part) -> Part:
+    if not isinstance(part, ToolResult) or size_of(part) <= RESULT_IN_SUMMARY:
+        return part
+    half = RESULT_IN_SUMMARY // 2
+    raw = "\n".join(block.text for block in part.content if isinstance(block, Text)).encode()
+    head, tail = raw[:half].decode(errors="ignore"), raw[-half:].decode(errors="ignore")
+    return ToolResult(
+        part.call_id, part.name, (Text(f"{head}\n[…]\n{tail}" if raw else "[not shown]"),), part.ok
+    )
+
+
+def transcript(items: tuple[Item, ...]) -> str:
+    """The items as text, each result bounded; for a model that is to read them, not to go on with them."""
+    return "\n\n".join(filter(None, (_told(item) for item in items)))
+
+
+def _told(item: Item) -> str:
+    match _short(item.part):
+        case Text(text):
+            return f"{item.role}: {text}" if text.strip() else ""
+        case ToolCall(name=name, raw=raw, arguments=arguments):
+            return f"called {name} {(raw or json.dumps(arguments))[:RESULT_IN_SUMMARY]}"
+        case ToolResult(_, name, content):
+            shown = "\n".join(block.text for block in content if isinstance(block, Text))
+            return f"result of {name}: {shown}"
+        case _:
+            return ""
+
+
+def chunks(text: str, size: int) -> list[str]:
+    """The text in pieces of at most `size` bytes, cut between characters."""
+    raw = text.encode()
+    return [raw[at : at + size].decode(errors="ignore") for at in range(0, len(raw), max(4, size))]
+
+
+def digest(dropped: tuple[Item, ...]) -> str:
+    """Mechanical truncation: the ledger of calls, newest first, and the end of the talk, within fixed bounds."""
+    calls = [item.part for item in dropped if isinstance(item.part, ToolCall)]
+    ledger = [
+        f"- {call.name} {(call.raw or json.dumps(call.arguments))[:DIGEST_ARGUMENTS]}"
+        for call in reversed(calls)
+    ]
+    lines = ledger[:DIGEST_CALLS]
+    if len(ledger) > DIGEST_CALLS:
+        lines.append(f"- and {len(ledger) - DIGEST_CALLS} earlier calls")
+    talk = "\n\n".join(
+        f"{item.role}: {item.part.text}"
+        for item in dropped
+        if isinstance(item.part, Text) and item.part.text.strip()
+    )
+    parts = [TRUNCATED]
+    if lines:
+        parts.append("## Tool calls so far, newest first, without their results\n\n" + "\n".join(lines))
+    if talk:
+        parts.append("## The end of the conversation that was dropped\n\n" + talk[-DIGEST_TAIL:])
+    return "\n\n".join(parts)

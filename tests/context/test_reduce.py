@@ -1,0 +1,118 @@
+"""Plans for a smaller view, over any log."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_cli.context import reduce
+from agent_cli.context.budget import Compaction, budget_of
+from agent_cli.context.view import View
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import Text, ToolCall, ToolResult
+from agent_cli.kernel.usage import ModelCard
+from tests.engine.test_sentences import entries_of, facts
+
+
+@pytest.mark.parametrize(
+    ("card", "compaction", "limit"),
+    [
+        (ModelCard("m", "p", window=200_000, tier="frontier", max_output=8_000), Compaction(), 170_000),
+        (ModelCard("m", "p", window=200_000, tier="mid", max_output=8_000), Compaction(), 130_000),
+        (ModelCard("m", "p", window=200_000, tier="small", max_output=8_000), Compaction(), 70_000),
+        (ModelCard("m", "p", window=200_000, tier="frontier", max_output=64_000), Compaction(), 160_000),
+        (ModelCard("m", "p"), Compaction(), 102_400),
+        (ModelCard("m", "p", window=200_000, tier="small"), Compaction(threshold=0.5), 100_000),
+        (ModelCard("m", "p", window=200_000, tier="mid"), Compaction(by_tier=(("mid", 0.4),)), 80_000),
+        (ModelCard("m", "p", window=200_000, max_output=8_000), Compaction(unknown_tier=0.6), 120_000),
+        (ModelCard("m", "p", window=200_000, tier="mid"), Compaction(limit=40_000, threshold=0.9), 40_000),
+    ],
+)
+def test_where_reduction_begins(card: ModelCard, compaction: Compaction, limit: int):
+    assert budget_of(card, compaction).limit == limit
+
+
+def test_the_protected_tail_is_at_most_30_percent_of_the_budget():
+    budget = budget_of(ModelCard("m", "p", window=20_000, tier="mid"), Compaction())
+    assert budget.kept(20_000) == budget.limit * 3 // 10
+
+
+def view_of(events: list[ev.Recorded]) -> View:
+    view = View()
+    for entry in entries_of(events):
+        view.feed(entry)
+    return view
+
+
+def pairs(view: View) -> None:
+    messages = view.messages()
+    wanted = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolCall)]
+    answered = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolResult)]
+    assert wanted == answered
+    assert all(one.role != other.role for one, other in itertools.pairwise(messages))
+    assert not messages or messages[0].role == "user"
+
+
+@given(st.lists(facts, max_size=30), st.integers(min_value=0, max_value=60))
+def test_no_reduction_breaks_a_view_or_makes_it_larger(events: list[ev.Recorded], keep: int):
+    events = [*events, ev.OperatorMessage((Text("now"),))]
+    view = view_of(events)
+    before = reduce.tokens_of(view.items())
+    plan = reduce.prune(view.items(), keep)
+    pruned = view_of([*events, ev.CompactionPerformed("prune", 0, 0, plan.cleared)])
+    pairs(pruned)
+    assert reduce.tokens_of(pruned.items()) <= before
+    found = reduce.cut(view.items(), keep)
+    if found is not None:
+        event = ev.CompactionPerformed("summary", 0, 0, summary="S", keeps_from=found.keeps_from)
+        cut = view_of([*events, event])
+        pairs(cut)
+        assert cut.items()[1:] == view.items()[len(found.dropped) :], "what is kept is kept as it was"
+
+
+def test_the_digest_lists_calls_newest_first_without_results_and_says_what_it_is():
+    calls = [ToolCall(str(n), "read", {"path": f"f{n}"}, f'{{"path":"f{n}"}}') for n in range(3)]
+    events: list[ev.Recorded] = [ev.OperatorMessage((Text("do it"),))]
+    for call in calls:
+        events += [
+            ev.AssistantMessage((Text(f"step {call.call_id}"), call), "p", "m"),
+            ev.ToolReturned(call.call_id, "read", ev.Output((Text("secret content"),))),
+        ]
+    text = reduce.digest(view_of(events).items())
+    assert text.startswith("The conversation was truncated")
+    assert text.index("f2") < text.index("f0")
+    assert "secret content" not in text
+    assert "step 2" in text
+
+
+def test_the_operators_words_survive_summary_after_summary():
+    first = view_of(
+        [
+            ev.OperatorMessage((Text("never touch main.py"),)),
+            ev.AssistantMessage((Text("ok"),), "p", "m"),
+            ev.OperatorMessage((Text("go on"),)),
+        ]
+    )
+    once = reduce.composed("first summary", first.items())
+    second = view_of(
+        [
+            ev.OperatorMessage((Text("x"),)),
+            ev.CompactionPerformed("summary", 0, 0, summary=once, keeps_from=9),
+            ev.AssistantMessage((Text("working"),), "p", "m"),
+            ev.OperatorMessage((Text("and the tests"),)),
+        ]
+    )
+    twice = reduce.composed("second summary", second.items())
+    for words in ("never touch main.py", "go on", "and the tests"):
+        assert words in twice
+    assert "first summary" not in twice.partition(reduce.OPERATOR_HEADING)[2]
+
+
+@given(st.text(), st.integers(min_value=4, max_value=40))
+def test_chunks_lose_nothing_but_split_characters(text: str, size: int):
+    joined = "".join(reduce.chunks(text, size))
+    assert len(joined.encode()) >= len(text.encode()) - 8 * (len(text.encode()) // size + 1)
+    assert text.isascii() <= (joined == text)

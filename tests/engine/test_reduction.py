@@ -1,0 +1,257 @@
+"""A session never dies of its own length."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import pytest
+
+from agent_cli.context.budget import Compaction
+from agent_cli.context.view import SUMMARY_OPENING
+from agent_cli.engine.session import Session
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Compact, Interrupt
+from agent_cli.kernel.errors import ContextOverflow
+from agent_cli.kernel.messages import Text, ToolCall, ToolResult
+from agent_cli.kernel.usage import ModelCard, Usage
+from tests.fakes.clock import settle
+from tests.fakes.log import ListLog
+from tests.fakes.models import OneModel, Playing, says, wants
+from tests.fakes.sessions import open_session, run, say
+from tests.fakes.tools import FakeTool
+
+SMALL = ModelCard("fake-1", "fake", window=20_000, max_output=1_000)
+
+
+WIDE = ModelCard("fake-1", "fake", window=40_000, max_output=1_000)
+
+
+async def large(path: str, _: object) -> str:
+    return f"{path}: " + "x" * 12_000
+
+
+def reads(count: int, *, start: int = 0, tokens: int = 3_000) -> list[ev.Finished]:
+    """Steps that read one large file each; the service measures a prompt that grows with them."""
+    return [
+        wants(("read", {"path": f"f{start + n}"}), usage=Usage(input=500 + tokens * (start + n), output=20))
+        for n in range(count)
+    ]
+
+
+def opened(provider: Playing, log: ListLog, card: ModelCard = SMALL, **changes: object) -> Session:
+    models = OneModel(provider, card)
+    return open_session(
+        provider, FakeTool("read", large), log=log, models=models, model=models.open(card.id),
+        summary_prompt="Write the hand-over.", **changes,
+    )  # fmt: skip
+
+
+def performed(log: ListLog) -> list[ev.CompactionPerformed]:
+    return [event for event in log.events if isinstance(event, ev.CompactionPerformed)]
+
+
+def valid(provider: Playing) -> None:
+    """Every request that was sent is one that every service accepts."""
+    for prompt in provider.asked:
+        messages = prompt.messages
+        assert messages[0].role == messages[-1].role == "user"
+        assert all(one.role != other.role for one, other in itertools.pairwise(messages))
+        wanted = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolCall)]
+        answered = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolResult)]
+        assert wanted == answered
+
+
+async def test_old_results_are_cleared_first_and_no_model_is_asked():
+    log = ListLog()
+    provider = Playing(*reads(6), says("done"))
+    session = opened(provider, log)
+    await run(session, say("read all"))
+    pruned = performed(log)
+    assert [event.mode for event in pruned] == ["prune"]
+    assert pruned[0].tokens_after < pruned[0].tokens_before
+    shown = [part for m in provider.asked[-1].messages for part in m.parts if isinstance(part, ToolResult)]
+    assert "cleared to save context" in str(shown[0].content)
+    assert "x" * 12_000 in str(shown[-1].content), "the last batch always stays"
+    assert session.state.answer == "done"
+    valid(provider)
+    await session.close()
+
+
+async def test_a_summary_replaces_what_pruning_cannot_and_the_operators_words_survive():
+    log = ListLog()
+    talk = says("a" * 60_000, usage=Usage(input=19_500, output=15_000))
+    provider = Playing(talk, says("## Current state\nall is well"), says("going on"))
+    session = opened(provider, log, WIDE)
+    await run(session, say("the one instruction"))
+    await run(session, say("second message"))
+    (summary,) = performed(log)
+    assert summary.mode == "summary"
+    assert "all is well" in summary.summary
+    first = provider.asked[-1].messages[0].parts[0]
+    assert isinstance(first, Text)
+    assert first.text.startswith(SUMMARY_OPENING)
+    assert "the one instruction" in first.text, "verbatim"
+    assert provider.asked[1].tool_choice == "none"
+    assert provider.asked[1].system == provider.asked[0].system, "on the cached prefix"
+    assert provider.asked[1].messages[:1] == provider.asked[0].messages[:1]
+    assert session.state.answer == "going on"
+    valid(provider)
+    await session.close()
+
+
+async def test_the_view_after_a_reload_is_the_view_before():
+    log = ListLog()
+    provider = Playing(*reads(6), says("done"))
+    session = opened(provider, log)
+    await run(session, say("read all"))
+    await session.close()
+    again_provider = Playing(says("still here"))
+    again = opened(again_provider, ListLog(entries=list(log.read())))
+    await run(again, say("and?"))
+    before, after = provider.asked[-1].messages, again_provider.asked[0].messages
+    assert after[: len(before)] == before
+    await again.close()
+
+
+async def test_a_summarizer_that_fails_never_ends_the_turn_and_twice_is_enough():
+    log = ListLog()
+    empty = ev.Finished((), Usage(), "fake-1", "length", "MAX_TOKENS")
+    talk = [says("a" * 60_000, usage=Usage(input=19_500 + n, output=15_000)) for n in range(5)]
+    provider = Playing(talk[0], empty, talk[1], empty, talk[2])
+    session = opened(provider, log, WIDE)
+    for n in range(3):
+        await run(session, say(f"message {n}"))
+        if n == 1:
+            session._reducer._cool_until = 0
+    failed = [event for event in log.events if isinstance(event, ev.ContextReductionFailed)]
+    assert "finish_reason=MAX_TOKENS" in failed[0].reason
+    assert [event.consecutive_failures for event in failed] == [1, 2]
+    assert [event.mode for event in performed(log)] == ["mechanical"]
+    opening = provider.asked[-1].messages[0].parts[0]
+    assert isinstance(opening, Text)
+    assert "truncated" in opening.text
+    assert "message 0" in opening.text
+    assert all(isinstance(e, ev.TurnCompleted) for e in log.events if isinstance(e, ev.TERMINAL))
+    valid(provider)
+    await session.close()
+
+
+async def test_a_prompt_that_the_service_refuses_as_too_long_is_reduced_once_and_sent_once_more():
+    log = ListLog()
+    provider = Playing(
+        *reads(3, tokens=100),
+        ContextOverflow("prompt is too long", used=9_000, limit=8_000),
+        says("summary"),
+        says("ok"),
+    )
+    session = opened(provider, log, ModelCard("fake-1", "fake", window=100_000, max_output=1_000))
+    await run(session, say("go"))
+    assert session.state.card.window == 8_000, "the figure in the refusal is the window now"
+    assert performed(log)
+    assert session.state.answer == "ok"
+    valid(provider)
+    await session.close()
+
+
+async def test_a_second_refusal_ends_the_turn_with_its_own_outcome():
+    log = ListLog()
+    too_long = ContextOverflow("prompt is too long")
+    provider = Playing(*reads(3, tokens=100), too_long, too_long)
+    session = opened(provider, log)
+    await run(session, say("go"))
+    end = log.events[-1]
+    assert isinstance(end, ev.TurnError)
+    assert (end.error_kind, end.outcome) == ("overflow", "context-overflow")
+    await session.close()
+
+
+async def test_switched_off_nothing_is_reduced_and_the_full_window_still_cuts_the_turn():
+    log = ListLog()
+    provider = Playing(*reads(8))
+    session = opened(provider, log, compaction=Compaction(enabled=False))
+    await run(session, say("read all"))
+    end = log.events[-1]
+    assert performed(log) == []
+    assert isinstance(end, ev.TurnError)
+    assert end.outcome == "context-overflow"
+    await session.close()
+
+
+async def test_an_unknown_window_is_assumed_by_the_compactor_alone_and_told_once():
+    log = ListLog()
+    provider = Playing(says("a"), says("b"))
+    session = opened(provider, log, ModelCard("fake-1", "fake"))
+    await run(session, say("one"))
+    await run(session, say("two"))
+    told = [event for event in log.events if isinstance(event, ev.ContextReductionDegraded)]
+    assert [(event.operation, event.window) for event in told] == [("assumed-window", 128_000)]
+    assert session.state.card.window is None
+    await session.close()
+
+
+async def test_the_operator_compacts_between_turns_with_a_focus():
+    log = ListLog()
+    provider = Playing(says("long " * 4_000), says("the summary"), says("next"))
+    session = opened(provider, log)
+    await run(session, say("one"))
+    session.send(Compact("the tests"))
+    session.send(say("meanwhile typed"))
+    await session.idle()
+    (done,) = performed(log)
+    assert (done.mode, done.focus) == ("summary", "the tests")
+    asked = provider.asked[1].messages[-1].parts[-1]
+    assert isinstance(asked, Text)
+    assert "Dwell on: the tests" in asked.text
+    assert session.state.answer == "next"
+    await session.close()
+
+
+async def test_a_compaction_can_be_interrupted_and_is_refused_during_a_turn():
+    log = ListLog()
+    provider = Playing(says("long " * 4_000), says("never"), says("fine"))
+    session = opened(provider, log)
+    await run(session, say("one"))
+    provider.hold = asyncio.Event()
+    session.send(Compact())
+    await settle()
+    session.send(Interrupt())
+    await session.idle()
+    assert performed(log) == []
+    session.send(say("two"))
+    await settle()
+    session.send(Compact())
+    provider.hold.set()
+    await session.idle()
+    notes = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert notes == ["not compacted: interrupted", "not compacted: a turn is running; interrupt it or wait"]
+    await session.close()
+
+
+@pytest.mark.parametrize("window", [8_192, 32_000])
+async def test_two_hundred_steps_of_large_results_fit(window: int):
+    log = ListLog()
+    card = ModelCard("fake-1", "fake", window=window, max_output=1_000)
+
+    class Measuring(Playing):
+        """Counts what it is sent, as a service does, and refuses what does not fit."""
+
+        async def stream(self, prompt, /):
+            size = sum(len(str(part)) for message in prompt.messages for part in message.parts) // 4 + 200
+            assert size < window, "a request that the service would refuse"
+            reply = (
+                says("short summary")
+                if prompt.tool_choice == "none" or not prompt.tools
+                else self.replies.pop(0)
+            )
+            self.asked.append(prompt)
+            yield ev.Finished(reply.parts, Usage(input=size, output=20), "fake-1", reply.finish_reason)
+
+    provider = Measuring(*reads(200), says("done"))
+    session = opened(provider, log, card)
+    await run(session, say("the instruction"))
+    assert session.state.answer == "done"
+    assert len(performed(log)) > 5
+    assert "the instruction" in str(provider.asked[-1].messages[0])
+    valid(provider)
+    await session.close()
