@@ -24,7 +24,10 @@ class Figure(NamedTuple):
         middle = median(self.values)
         if (middle >= self.budget) if self.more else (middle <= self.budget):
             return "ok"
-        worse = self.budget / max(middle, 1e-9) if self.more else middle / self.budget
+        more, less = (self.budget, middle) if self.more else (middle, self.budget)
+        if not less:
+            return "over"
+        worse = more / less
         return f"over, x{worse:.2f}"
 
     def plain(self) -> dict[str, Any]:

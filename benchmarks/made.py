@@ -20,21 +20,23 @@ TURNS_A_SUMMARY = 50
 
 def session(calls: int) -> Iterator[ev.Recorded]:
     """Six facts a call, and those of turns and summaries."""
-    yield ev.SessionStarted("/project", "0", "linux", "2026-01-01", "openai", MODEL, "ask")
+    facts: list[ev.Recorded] = []
+    facts.append(ev.SessionStarted("/project", "0", "linux", "2026-01-01", "openai", MODEL, "ask"))
     for number in range(calls):
         if number % CALLS_A_TURN == 0:
-            yield ev.TurnStarted(MODEL)
-            yield ev.OperatorMessage((Text("Go on with the next part, and look before you write."),))
-        yield from call(number)
+            facts.append(ev.TurnStarted(MODEL))
+            facts.append(ev.OperatorMessage((Text("Go on with the next part, and look before you write."),)))
+        facts += call(number)
         if number % CALLS_A_TURN == CALLS_A_TURN - 1:
-            yield ev.AssistantMessage(
-                (Text("That part is done: " + "it reads well now. " * 20),), "openai", MODEL
-            )
-            yield ev.TurnCompleted("completed", "stop")
+            said = "That part is done: " + "it reads well now. " * 20
+            facts.append(ev.AssistantMessage((Text(said),), "openai", MODEL))
+            facts.append(ev.TurnCompleted("completed", "stop"))
         if number % (CALLS_A_TURN * TURNS_A_SUMMARY) == CALLS_A_TURN * TURNS_A_SUMMARY - 1:
-            yield ev.CompactionPerformed(
-                "summary", 120_000, 2_000, summary="What was done so far. " * 50, keeps_from=0
+            summary = "What was done so far. " * 50
+            facts.append(
+                ev.CompactionPerformed("summary", 120_000, 2_000, summary=summary, keeps_from=len(facts))
             )
+    return iter(facts)
 
 
 def call(number: int) -> Iterator[ev.Recorded]:

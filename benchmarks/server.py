@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from prose import mixed_markdown, pieces
 
-ARGUMENTS = {"read": ("read_file", {"path": "notes.txt"}), "bash": ("bash", {"command": "true"})}
+TOOLS = {"read": "read_file", "bash": "bash"}
 STOPPED = {"openai": ("stop", "tool_calls"), "anthropic": ("end_turn", "tool_use")}
 
 arrivals: list[float] = []
@@ -39,13 +39,17 @@ class Reply(NamedTuple):
 def reply(plan: str, results: int) -> Reply:
     """What the plan says after that many tool results."""
     kind, _, rest = plan.partition("-")
-    if kind in ARGUMENTS and results < int(rest):
-        name, arguments = ARGUMENTS[kind]
-        return Reply((), call=(f"call_{results + 1}", name, json.dumps(arguments)))
+    if kind in TOOLS and results < int(rest):
+        number = results + 1
+        # Each call differs: the same one again and again is what a watchdog stops.
+        arguments = (
+            {"path": "notes.txt", "offset": number} if kind == "read" else {"command": f"true {number}"}
+        )
+        return Reply((), call=(f"call_{number}", TOOLS[kind], json.dumps(arguments)))
     if kind == "stream":
         tokens, rate = map(int, rest.split("-"))
         return Reply(tuple(pieces(mixed_markdown(tokens))), 5 / rate)
-    return Reply(("Done.",) if kind in ARGUMENTS else ("Hel", "lo", "."))
+    return Reply(("Done.",) if kind in TOOLS else ("Hel", "lo", "."))
 
 
 def results_in(body: dict[str, Any]) -> int:

@@ -26,15 +26,23 @@ def measure(bench: Bench) -> Iterator[Figure]:
             terminals.append(terminal)
         _drain(terminals, 2.0)
         before = [_nanoseconds(terminal.pid) for terminal in terminals]
+        slept = [_wakes(terminal.pid) for terminal in terminals]
         written = [len(terminal.written) for terminal in terminals]
         _drain(terminals, seconds)
         used = [_nanoseconds(terminal.pid) - then for terminal, then in zip(terminals, before, strict=True)]
+        woke = [_wakes(terminal.pid) - then for terminal, then in zip(terminals, slept, strict=True)]
         said = [len(terminal.written) - then for terminal, then in zip(terminals, written, strict=True)]
     yield Figure(
         f"idle screen, CPU a minute (over {seconds:.0f} s)",
         "ms",
         BUDGET_MS,
         [n / 1e6 * 60 / seconds for n in used],
+    )
+    yield Figure(
+        "idle screen, wake-ups of its main thread a minute",
+        "",
+        None,
+        [60 / seconds * count for count in woke],
     )
     yield Figure(f"idle screen, bytes written in {seconds:.0f} s", "B", 0, said)
 
@@ -44,6 +52,12 @@ def _drain(terminals: list[Terminal], seconds: float) -> None:
     while time.monotonic() < until:
         for terminal in terminals:
             terminal.drain(0.05)
+
+
+def _wakes(pid: int) -> int:
+    """How often its main thread has slept and woken; Textual's reading thread looks up ten times a second."""
+    lines = Path(f"/proc/{pid}/task/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
 
 
 def _nanoseconds(pid: int) -> int:
