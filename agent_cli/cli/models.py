@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from agent_cli.cli.command import as_json, loaded, table
+from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.values import UsageError, nearest
+from agent_cli.config import places
+from agent_cli.kernel.errors import AgentError, ConfigError
 from agent_cli.kernel.usage import ModelCard, price_at
-from agent_cli.providers import catalog
+from agent_cli.providers import catalog, refreshed
+from agent_cli.providers.lists import listed
+from agent_cli.providers.vendors import KEY_TO_SET, LABELS, OFFICIAL
 
 app = typer.Typer(
     name="models",
@@ -34,24 +40,75 @@ def models(
 ) -> None:
     """List the models that are known: window and longest answer in tokens, USD per million tokens.
 
-    Fields in your config (models.NAME.FIELD) replace those of the table.
+    What services said of their own models (`agent-cli models refresh`) stands over the table, and fields in your
+    config (models.NAME.FIELD) over both.
     """
-    cards, source = _known(ctx, provider), catalog.source()
+    if ctx.invoked_subcommand is not None:
+        return
+    services = refreshed.read(_file(ctx))
+    cards, source = _known(ctx, services, provider), catalog.source()
     if as_object:
-        typer.echo(as_json({"source": source.text, "date": source.date, "models": [*map(_whole, cards)]}))
+        asked = [{"provider": one.provider, "date": one.date, "url": one.url} for one in services]
+        whole = {
+            "source": source.text,
+            "date": source.date,
+            "refreshed": asked,
+            "models": [*map(_whole, cards)],
+        }
+        typer.echo(as_json(whole))
         return
     today = time.strftime("%Y-%m-%d")
     typer.echo(table(HEAD, [_row(card, today) for card in cards], RIGHT))
     typer.echo(f"\n$: USD per million tokens today, for the shortest prompts; {UNKNOWN}: unknown.")
     typer.echo(f"Table of {source.date}; {source.text}")
+    for one in services:
+        typer.echo(f"Refreshed {one.date}: windows and longest answers of {one.provider}, by {one.url}")
 
 
-def _known(ctx: typer.Context, provider: str) -> list[ModelCard]:
+@app.command()
+def refresh(ctx: typer.Context) -> None:
+    """Ask Anthropic, OpenAI and Gemini for their models, where a key is set. Their figures replace the table's."""
+    from agent_cli.compose import open_registry
+
+    registry = open_registry(options_of(ctx), loaded(ctx).settings)
+    asked: list[refreshed.Service] = []
+    failed: list[str] = []
+    for vendor in OFFICIAL:
+        try:
+            api, line = registry.line_of(vendor)
+        except ConfigError:
+            typer.echo(f"{LABELS[vendor]}: not asked, there is no key ({KEY_TO_SET[vendor]})")
+            continue
+        try:
+            models = asyncio.run(listed(api, line))
+        except AgentError as problem:
+            failed.append(vendor)
+            typer.echo(f"{LABELS[vendor]}: {problem}", err=True)
+            continue
+        fresh = sum(not catalog.knows(model.id) for model in models)
+        typer.echo(f"{LABELS[vendor]}: {len(models)} models, {fresh} of them new to the table")
+        asked.append(refreshed.Service(vendor, time.strftime("%Y-%m-%d"), line.base, models))
+    if not asked and not failed:
+        raise ConfigError("No service was asked. Set a key: " + ", ".join(KEY_TO_SET.values()) + ".")
+    if asked:
+        refreshed.write(_file(ctx), tuple(asked))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _file(ctx: typer.Context) -> Path:
+    return places.state_dir(options_of(ctx).environ) / refreshed.FILE
+
+
+def _known(ctx: typer.Context, services: tuple[refreshed.Service, ...], provider: str) -> list[ModelCard]:
     rows = loaded(ctx).settings.models
-    overrides = {name: row.model_dump(exclude_none=True) for name, row in rows.items()}
+    overrides = refreshed.over(
+        services, {name: row.model_dump(exclude_none=True) for name, row in rows.items()}
+    )
     cards = {card.id: card for card in catalog.cards("")}
-    for name in (*cards, *overrides):
-        found = catalog.card(name, overrides=overrides)
+    of = {model.id: service.provider for service in services for model in service.models}
+    for name in (*cards, *of, *overrides):
+        found = catalog.card(name, of.get(name), overrides=overrides)
         if found is not None:
             cards[found.id] = found
     providers = tuple(dict.fromkeys(card.provider for card in cards.values()))

@@ -32,6 +32,9 @@ from agent_cli.providers.vendors import (
     merged,
 )
 
+PRICED = catalog.RATES | {"prices"}
+"""Fields by which config prices a model, wherever it is served."""
+
 
 class Recorder(Protocol):
     """Writes down what models are asked and answer."""
@@ -212,22 +215,25 @@ class Registry:
         known = sorted({*DEFAULTS, *SPECIAL, *self._endpoints})
         raise ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.")
 
-    def _vendor(self, provider: str, model: str) -> OpenModel:
-        base, row = self._base(provider), self._row(provider)
-        own = base != OFFICIAL[provider]
-        card = self._card_of(model, provider, strangers=own or self._provider == provider)
-        key = self._key(self._key_names(provider))
-        keyless = own or (
-            provider == "anthropic" and self._calling.transport == "sdk"
-        )  # it may find a profile
-        if key is None and not keyless:
+    def line_of(self, vendor: str, card: ModelCard | None = None) -> tuple[Api, Line]:
+        """How a vendor's own API is reached; `card` is the model to ask. Raises ConfigError without a key for it."""
+        base, row = self._base(vendor), self._row(vendor)
+        key = self._key(self._key_names(vendor))
+        keyless = base != OFFICIAL[vendor] or (vendor == "anthropic" and self._calling.transport == "sdk")
+        if key is None and not keyless:  # that client may find a profile
+            serves = f", which serves {card.id}" if card else ""
             raise ConfigError(
-                f"There is no key for {LABELS[provider]}, which serves {card.id}. Set {self._key_to_set(provider)},"
-                " choose another model with --model, or install one that needs no key: `agent-cli local install`."
+                f"There is no key for {LABELS[vendor]}{serves}. Set {self._key_to_set(vendor)}, choose another model"
+                " with --model, or install one that needs no key: `agent-cli local install`."
             )
-        key_env = key.env if key else self._key_to_set(provider)
-        service = Service(LABELS[provider], base, key_env, URLS[provider])
-        return self._dial(row.api or _api_of(provider, base), Line(provider, card, service, key, row.headers))
+        service = Service(LABELS[vendor], base, key.env if key else self._key_to_set(vendor), URLS[vendor])
+        line = Line(vendor, card or ModelCard(id="", provider=vendor), service, key, row.headers)
+        return row.api or _api_of(vendor, base), line
+
+    def _vendor(self, provider: str, model: str) -> OpenModel:
+        own = self._base(provider) != OFFICIAL[provider]
+        card = self._card_of(model, provider, strangers=own or self._provider == provider)
+        return self._dial(*self.line_of(provider, card))
 
     def _card_of(self, model: str, vendor: str, *, strangers: bool) -> ModelCard:
         """A snapshot keeps its name. `strangers` may be unknown; else raises ConfigError for them."""
@@ -244,7 +250,8 @@ class Registry:
         if endpoint.key_env and key is None:
             raise ConfigError(f"There is no key for the endpoint '{name}'. Set {endpoint.key_env}.")
         card = catalog.card(model, None, self._overrides) or ModelCard(id=model, provider=name)
-        prices = card.prices if name == "openrouter" or model in self._overrides else ()
+        priced = any(field in PRICED for field in self._overrides.get(model, ()))
+        prices = card.prices if name == "openrouter" or priced else ()
         card = msgspec.structs.replace(card, id=model, provider=name, prices=prices)
         service = Service(name, base, endpoint.key_env)
         return self._dial(endpoint.api or "chat", Line(name, card, service, key, endpoint.headers))
