@@ -51,8 +51,6 @@ def _refuse(problem: AgentError, out: Printer) -> int:
 
 
 async def _print(opened: Opened, content: tuple[Block, ...], out: Printer, *, strict: bool) -> int:
-    for notice in opened.notices:
-        out.voice.note(notice)
     return await run_once(opened.session, content, out, strict=strict)
 
 

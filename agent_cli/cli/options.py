@@ -91,6 +91,13 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         _text("--script", metavar="FILE", help="What the scripted provider says (JSONL)."),
         Flag(("--script-strict",), "Fail on any request that the script does not expect."),
     ),
+    "Context": (
+        Flag(("--no-compact",), "Do not reduce a long conversation by itself.", "compaction.enabled"),
+        _limit(
+            "--compaction-threshold", "compaction.threshold",
+            "Share of the window at which reduction begins, like 0.8.", "number",
+        ),
+    ),
     "Session": (
         Flag(("-c", "--continue"), "Go on with the latest session of this directory."),
         _text("-r", "--resume", metavar="ID", help="Go on with that session: its id, its beginning, or its name."),

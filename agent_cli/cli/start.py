@@ -80,7 +80,8 @@ def interpret(line: Line, *, terminal: bool) -> Start:
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, by config key. Paths to allow are not a setting: they come on top of the configured ones."""
     keyed = [flag for flag in FLAGS if flag.key and flag.dest in given and flag.dest != "allow_path"]
-    flags = {flag.key: "yolo" if flag.dest == "yolo" else given[flag.dest] for flag in keyed}
+    switched: dict[str, Any] = {"yolo": "yolo", "no_compact": False}
+    flags = {flag.key: switched.get(flag.dest, given[flag.dest]) for flag in keyed}
     if "script" in given:
         flags.setdefault("model.provider", "scripted")
     return flags

@@ -10,6 +10,7 @@ from typing import Any
 from agent_cli.compose.options import RunOptions
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.providers import refreshed
 from agent_cli.providers.registry import Registry
@@ -23,6 +24,9 @@ Do one of these:
 
 SIGNS = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
 """In the name of a header that says who one is."""
+
+NO_USUAL_MODEL = """nothing says which model of '{provider}' to use. Name it with --model; if the provider is misspelled,
+correct it: `agent-cli models` lists those that are known, and endpoints of your own stand in config under providers."""
 
 
 def open_registry(options: RunOptions, settings: Settings) -> Registry:
@@ -70,12 +74,20 @@ def overrides(environ: Mapping[str, str], settings: Settings) -> dict[str, dict[
     return refreshed.over(listed, rows)
 
 
-def model_name(settings: Settings, registry: Registry, resumed: str) -> str:
-    """The name or size that was set, then what a resumed session used, then what the keys at hand suggest."""
-    model = settings.model
-    name = model.name or (
-        registry.default_name(model.tier) if model.tier else resumed or registry.default_name()
-    )
+def model_name(loaded: Loaded, registry: Registry, resumed: str) -> str:
+    """What this run names, then what a resumed session used, then config, then what the keys at hand suggest.
+
+    `resumed` is PROVIDER/MODEL, "" for a new session; a provider that was set must be that one. Raises ConfigError.
+    """
+    model = loaded.settings.model
+    named, sized = loaded.said_now("model.name"), loaded.said_now("model.tier")
+    fits = resumed and model.provider in (None, resumed.partition("/")[0])
+    if fits and not (named or sized):
+        return resumed
+    name = None if sized and not named else model.name
+    name = name or registry.default_name(model.tier)
+    if name is None and model.provider:
+        raise ConfigError(NO_USUAL_MODEL.format(provider=model.provider))
     if name is None:
         raise ConfigError(NO_MODEL)
     return name

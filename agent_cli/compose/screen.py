@@ -12,6 +12,7 @@ from agent_cli import __version__
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session, prepare
 from agent_cli.config import places
+from agent_cli.config.settings import Settings
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.tui.app import AgentApp
@@ -23,12 +24,13 @@ def run(options: RunOptions, first_message: str | None) -> int:
     """Paints first, then opens the session; the log of what goes wrong inside goes to a file, not the screen."""
     _log_to_file(options)
     screen = Screen(options)
-    app = AgentApp(
+    app = screen.app = AgentApp(
         screen.open,
         welcome=_welcome(options),
         first_message=first_message,
         setup=FirstSteps(options),
         models=screen.model_names,
+        rules=screen.rules,
     )
     return run_app(app).exit_code
 
@@ -71,10 +73,25 @@ class Screen:
 
     def __init__(self, options: RunOptions) -> None:
         self._options = options
+        self._settings: Settings | None = None
+        self.app: AgentApp | None = None
 
     async def open(self) -> Session:
         loaded = await asyncio.to_thread(prepare, self._options)
+        self._settings = loaded.settings
+        if self.app is not None and self._settings.ui.theme in self.app.available_themes:
+            self.app.theme = self._settings.ui.theme
         return open_session(self._options, loaded).session
+
+    def rules(self) -> Sequence[str]:
+        """The permission rules of config, one a line."""
+        if self._settings is None:
+            return ()
+        permissions = self._settings.permissions
+        return (
+            *(f"deny {rule}" for rule in permissions.deny),
+            *(f"allow {rule}" for rule in permissions.allow),
+        )
 
     def model_names(self) -> Sequence[str]:
         """Every model of the catalog whose provider has a key here, and what is installed."""

@@ -19,16 +19,18 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
+from agent_cli.context.budget import UNKNOWN_TIER, Compaction
 from agent_cli.context.system import Instructions, system_prompt
 from agent_cli.engine.clock import SystemClock
 from agent_cli.engine.parts import Parts, WatchdogMode
 from agent_cli.engine.parts import Settings as RequestSettings
 from agent_cli.engine.session import Session
 from agent_cli.guardrails.book import signals
+from agent_cli.kernel.commands import SetMode
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.usage import ModelCard
+from agent_cli.kernel.usage import ModelCard, Tier
 from agent_cli.permissions import rules
 from agent_cli.permissions.book import judge
 from agent_cli.permissions.suggest import grant_for
@@ -70,11 +72,10 @@ SHELL_STARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session ready to be talked to, with what the operator should know about it."""
+    """A session ready to be talked to, and the settings it was made with."""
 
     session: Session
     settings: Settings
-    notices: tuple[str, ...]
 
 
 def prepare(options: RunOptions) -> Loaded:
@@ -95,13 +96,15 @@ def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
     )  # a wrong name is told before anything
     kept = _open_log(options, settings)
     try:
-        model = registry.open(model_name(settings, registry, kept.model))
+        model = registry.open(model_name(loaded, registry, kept.model))
         session = Session(_parts(options, loaded, registry, model, kept))
+        if session.state.started and loaded.said_now("permissions.mode"):
+            session.send(SetMode(settings.permissions.mode))  # over the one that it was left in
     except BaseException:
         kept.log.close()
         kept.close()
         raise
-    return Opened(session, settings, tuple(loaded.notices))
+    return Opened(session, settings)
 
 
 # ── the log ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -180,6 +183,8 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         remember=partial(_remember, loaded.project or root / places.AGENTS),
         facts=_facts(options, loaded, root),
         limits=_limits(settings, attended=options.attended),
+        compaction=_compaction(options, settings),
+        summary_prompt=(files("agent_cli.context") / "summary.md").read_text("utf-8").strip(),
         signals=signals(),
         watchdog=_watchdog(settings, attended=options.attended),
         settings=RequestSettings(
@@ -191,7 +196,29 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
             max_result_bytes=settings.tools.max_output_bytes,
         ),
         fallbacks=settings.model.fallback,
+        notices=tuple(loaded.notices),
         on_close=kept.close,
+    )
+
+
+def _compaction(options: RunOptions, settings: Settings) -> Compaction:
+    """A threshold on the command line is for every model; one in config only for those of no known tier."""
+    said = settings.compaction
+    given = options.flags.get("compaction.threshold") is not None
+    by_tier = said.threshold_by_tier
+    tiers: tuple[tuple[Tier, float | None], ...] = (
+        ("frontier", by_tier.frontier),
+        ("mid", by_tier.mid),
+        ("small", by_tier.small),
+    )
+    return Compaction(
+        enabled=said.enabled,
+        mode=said.mode,
+        threshold=said.threshold if given else None,
+        by_tier=tuple((tier, share) for tier, share in tiers if share is not None),
+        unknown_tier=said.threshold or UNKNOWN_TIER,
+        limit=said.limit,
+        keep_recent=said.keep_recent_tokens,
     )
 
 

@@ -213,6 +213,37 @@ class Safety(Section):
     )
 
 
+Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
+
+
+class ByTier(Section):
+    frontier: Share | None = Field(None, description="Of the window, for frontier models; 0.85 without it.")
+    mid: Share | None = Field(None, description="Of the window, for mid models; 0.65 without it.")
+    small: Share | None = Field(None, description="Of the window, for small models; 0.35 without it.")
+
+
+class Compaction(Section):
+    enabled: bool = Field(
+        True, description="Whether a conversation that fills its window is reduced by itself."
+    )
+    mode: Literal["prune-then-summarize", "summarize-only"] = Field(
+        "prune-then-summarize",
+        description="Whether old tool results are cleared before anything is summarized.",
+    )
+    threshold: Share | None = Field(
+        None,
+        description="Share of the window at which reduction begins, for models of no known tier; 0.85 without it.",
+    )
+    threshold_by_tier: ByTier = Field({}, validate_default=True, description="The same for models of a tier.")
+    limit: Annotated[int, Field(strict=True, ge=1000)] | None = Field(
+        None, description="Tokens at which reduction begins, whatever the window is."
+    )
+    keep_recent_tokens: Count = Field(
+        20_000,
+        description="Tokens at the end of the conversation that stay as they are; at most 30 % of the budget.",
+    )
+
+
 class Session(Section):
     db: File | None = Field(
         None, description="The file that holds the sessions; without one it is in the user's state directory."
@@ -241,6 +272,7 @@ class Settings(BaseSettings):
     )
     budgets: Budgets = _section("Ceilings of one turn.")
     agent: Agent = _section("Costs and the system prompt.")
+    compaction: Compaction = _section("When and how a long conversation is reduced.")
     tools: Tools = _section("What the model may call.")
     permissions: Permissions = _section("What runs, what asks, what never runs.")
     path_scope: PathScope = _section("Which paths the tools may use.")

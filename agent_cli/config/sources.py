@@ -40,6 +40,11 @@ class Loaded:
     user: Path
     project: Path | None
 
+    def said_now(self, key: str) -> bool:
+        """Whether the command line or the environment of this run set that key."""
+        origin = self.origins.get(key, "")
+        return origin == FLAGS or origin.startswith(PREFIX)
+
 
 @dataclass(slots=True)
 class Layer:

@@ -45,6 +45,7 @@ class Parts:
     `summary_prompt` asks a model for a hand-over of the conversation.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
+    `notices` are told once, when the session is first talked to.
     `on_close` is called once, after the log was let go.
     """
 
@@ -67,4 +68,5 @@ class Parts:
     settings: Settings = field(default_factory=Settings)
     breakers: Breakers = field(default_factory=Breakers)
     fallbacks: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     on_close: Callable[[], None] = _nothing

@@ -36,6 +36,7 @@ class Session:
         self._later: deque[Say] = deque()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._notices = parts.notices
         self._timed_out = False
         self._closed = False
         if self.state.running:
@@ -171,6 +172,9 @@ class Session:
             core.record(core.parts.started)
         elif self._resumed and core.last_model != core.model.card.id:
             core.record(ev.ModelSwitched(core.model.provider.name, core.model.card.id, "chosen on resume"))
+        for notice in self._notices:
+            core.record(ev.OperatorNote(notice, "warning"))
+        self._notices = ()
         self._resumed = False
 
     # ── turns ──

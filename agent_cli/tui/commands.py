@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from agent_cli.kernel.commands import MODES, Interrupt, Reset, SetMode, SetModel
+from agent_cli.kernel.commands import MODES, Compact, Interrupt, Reset, SetMode, SetModel
 from agent_cli.kernel.commands import Command as Order
 from agent_cli.tui import views
 from agent_cli.tui.blocks.item import Item
@@ -103,6 +103,10 @@ def _interrupt(host: Host, _rest: str) -> Item | None:
     return None
 
 
+def _compact(host: Host, rest: str) -> Item | None:
+    return _ordered(host, Compact(rest))
+
+
 def _model(host: Host, rest: str) -> Item | None:
     if rest:
         return _ordered(host, SetModel(rest))
@@ -172,6 +176,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mode", "show or change the permission mode", _mode, arguments="[name]"),
     Command("permissions", "mode, rules and what was granted", _permissions),
     Command("context", "what fills the window", _context),
+    Command("compact", "reduce the conversation now", _compact, ("summarize",), arguments="[focus]"),
     Command("stats", "tokens and cost of each model", _stats, ("usage",)),
     Command("guardrail", "what tripped; clears a halt", _guardrail, arguments="[reset [name] [+USD]]"),
     Command("interrupt", "stop the running turn", _interrupt),

@@ -24,6 +24,8 @@ models.NAME.window models.NAME.max_output models.NAME.input models.NAME.output m
 models.NAME.cache_write
 budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration budgets.on_exhaustion
 agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file
+compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier
+compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
 tools.disable tools.concurrency tools.max_output_bytes
 permissions.mode permissions.allow permissions.deny
 path_scope.allow_paths safety.watchdog session.db ui.theme run_status
