@@ -187,17 +187,21 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         summary_prompt=(files("agent_cli.context") / "summary.md").read_text("utf-8").strip(),
         signals=signals(),
         watchdog=_watchdog(settings, attended=options.attended),
-        settings=RequestSettings(
-            effort=settings.model.effort,
-            temperature=settings.model.temperature,
-            max_output=settings.model.max_output_tokens,
-            run_status=settings.run_status == "appended",
-            concurrency=settings.tools.concurrency,
-            max_result_bytes=settings.tools.max_output_bytes,
-        ),
+        settings=_request_settings(settings),
         fallbacks=settings.model.fallback,
         notices=tuple(loaded.notices),
         on_close=kept.close,
+    )
+
+
+def _request_settings(settings: Settings) -> RequestSettings:
+    return RequestSettings(
+        effort=settings.model.effort,
+        temperature=settings.model.temperature,
+        max_output=settings.model.max_output_tokens,
+        run_status=settings.run_status == "appended",
+        concurrency=settings.tools.concurrency,
+        max_result_bytes=settings.tools.max_output_bytes,
     )
 
 
