@@ -14,6 +14,7 @@ class SessionInfo(Plain, frozen=True):
     """`created` and `updated` are seconds since the epoch, of the first and the last event.
 
     `title` is the first line of the first message; `name` is what the operator called the session, or "".
+    `model` is the one it used last, with its provider, as `--model` takes it.
     """
 
     id: str

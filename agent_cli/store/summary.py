@@ -24,11 +24,11 @@ NOTHING = Said()
 
 def said_by(event: ev.Recorded) -> Said:
     if isinstance(event, ev.SessionStarted):
-        return Said(model=event.model, cwd=event.cwd)
+        return Said(model=f"{event.provider}/{event.model}", cwd=event.cwd)
     if isinstance(event, ev.OperatorMessage):
         return Said(title=_title(text_of(event.content)))
-    if isinstance(event, (ev.TurnStarted, ev.ModelSwitched)):
-        return Said(model=event.model)
+    if isinstance(event, ev.ModelSwitched):
+        return Said(model=f"{event.provider}/{event.model}")
     return NOTHING
 
 

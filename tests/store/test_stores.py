@@ -125,7 +125,7 @@ def test_the_list_tells_what_the_events_told(store: Store) -> None:
         cwd="/elsewhere",
     )
     assert store.sessions() == [
-        SessionInfo("s-1", "mend the parser", "", "/work/tree", "m-2", 1001.0, 1005.0, 5, 2)
+        SessionInfo("s-1", "mend the parser", "", "/work/tree", "p-2/m-2", 1001.0, 1005.0, 5, 2)
     ]
 
 
