@@ -15,7 +15,7 @@ from agent_cli.guardrails import budgets
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.messages import calls_of
+from agent_cli.kernel.messages import Prompt, calls_of
 from agent_cli.ports import Alert, Facts, OpenModel, Tool
 
 
@@ -33,6 +33,7 @@ class Core:
         self.waiting: dict[str, asyncio.Future[Answer]] = {}
         self.started = parts.started
         self.last_model = ""
+        self.last_prompt: Prompt | None = None
         self.call_ids: set[str] = set()
         self._live = False
         self._found: list[Alert] = []
@@ -59,6 +60,8 @@ class Core:
                 self.started, self.last_model = entry.event, model
             case ev.ModelSwitched(_, model):
                 self.last_model = model
+            case ev.CompactionPerformed() | ev.CheckpointPerformed():
+                self.last_prompt = None  # the next one is meant to begin otherwise
             case ev.AssistantMessage(parts):
                 self.call_ids.update(call.call_id for call in calls_of(parts))
             case _:

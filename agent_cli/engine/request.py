@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from agent_cli.context import estimate
+from agent_cli.context import estimate, prefix
 from agent_cli.context.status import Progress, status_line
 from agent_cli.engine.core import Core
 from agent_cli.engine.repair import repair
@@ -107,7 +107,9 @@ class Request:
     async def _attempt(self) -> Answered:
         core = self._core
         self._text, self._usage = [], Usage()
-        stream = core.model.provider.stream(self.prompt())
+        prompt = self.prompt()
+        self._compare(prompt)
+        stream = core.model.provider.stream(prompt)
         try:
             async for piece in stream:
                 if isinstance(piece, ev.Finished):
@@ -120,6 +122,15 @@ class Request:
         finally:
             await stream.aclose()
         raise StreamCut("the model's answer broke off before its end")
+
+    def _compare(self, prompt: Prompt) -> None:
+        """Says once where a prompt does not begin as the last one did, and nothing that happened explains it."""
+        core = self._core
+        before, core.last_prompt = core.last_prompt, prompt
+        if before is not None and (change := prefix.change(before, prompt)):
+            core.record(
+                ev.OperatorNote(f"the prompt cache is lost from here on and written anew: {change}", "warning")
+            )
 
     def _show(self, piece: ev.Piece) -> None:
         match piece:
