@@ -32,7 +32,7 @@ class Core:
         self.stop: Alert | None = None
         self.waiting: dict[str, asyncio.Future[Answer]] = {}
         self.started = parts.started
-        self.last_model = ""
+        self.last_model = ("", "")
         self.last_prompt: Prompt | None = None
         self.call_ids: set[str] = set()
         self._live = False
@@ -56,10 +56,10 @@ class Core:
         self.state.feed(entry)
         self.view.feed(entry)
         match entry.event:
-            case ev.SessionStarted(model=model):
-                self.started, self.last_model = entry.event, model
-            case ev.ModelSwitched(_, model):
-                self.last_model = model
+            case ev.SessionStarted(provider=provider, model=model):
+                self.started, self.last_model = entry.event, (provider, model)
+            case ev.ModelSwitched(provider, model):
+                self.last_model = provider, model
             case ev.CompactionPerformed() | ev.CheckpointPerformed():
                 self.last_prompt = None  # the next one is meant to begin otherwise
             case ev.AssistantMessage(parts):
@@ -71,6 +71,13 @@ class Core:
         alerts = [alert for signal in self.parts.signals if (alert := signal.feed(entry.event))]
         if self._live:
             self._found += alerts
+
+    def trip(self, breach: budgets.Breach, *, halted_turn: bool) -> None:
+        """Records that a ceiling was reached."""
+        scope: ev.StopScope = "session" if breach.session else "turn"
+        self.record(
+            ev.GuardrailTrip(breach.guardrail, breach.exhausted, "halt", scope, breach.reason, halted_turn)
+        )
 
     def _tell(self, alert: Alert) -> None:
         self.record(ev.GuardrailFinding(alert.signal, "behaviour", alert.severity, alert.reason))

@@ -39,11 +39,6 @@ def exhausted(breach: Breach) -> Ending:
     return TurnError("canceled", outcome, EXIT_CUT, breach.reason, breach.exhausted)
 
 
-def out_of_time(seconds: float) -> Ending:
-    message = f"wall-clock ceiling reached ({seconds:g} s for this turn)"
-    return TurnError("canceled", "budget-exhausted", EXIT_CUT, message, "duration")
-
-
 def watched(signal: str, reason: str) -> Ending:
     outcome: Outcome = "no-progress" if signal in NO_PROGRESS_SIGNALS else "loop-detected"
     return TurnError("canceled", outcome, EXIT_CUT, reason)
@@ -77,8 +72,6 @@ def failed(problem: Exception) -> Ending:
             return TurnError("overflow", "context-overflow", EXIT_CUT, str(problem))
         case ProviderError(retryable=True):
             return TurnError("provider", "error", EXIT_UNAVAILABLE, str(problem))
-        case ProviderError():
-            return TurnError("provider", "error", EXIT_CUT, str(problem))
         case ConfigError():
             return TurnError("error", "error", EXIT_CONFIG, str(problem))
         case AgentError():

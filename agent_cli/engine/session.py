@@ -15,6 +15,7 @@ from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
 from agent_cli.engine.turn import Turn
+from agent_cli.guardrails import budgets
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Command, Compact, Interrupt, Mode, Reset, Say, SetMode, SetModel
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
@@ -170,7 +171,7 @@ class Session:
         core = self._core
         if not self.state.started:
             core.record(core.parts.started)
-        elif self._resumed and core.last_model != core.model.card.id:
+        elif self._resumed and core.last_model != (core.model.provider.name, core.model.card.id):
             core.record(ev.ModelSwitched(core.model.provider.name, core.model.card.id, "chosen on resume"))
         for notice in self._notices:
             core.record(ev.OperatorNote(notice, "warning"))
@@ -218,7 +219,7 @@ class Session:
         except Stopped as stopped:
             return stopped.ending
         except asyncio.CancelledError:
-            return endings.out_of_time(limit or 0.0) if self._timed_out else endings.interrupted()
+            return self._out_of_time(limit or 0.0) if self._timed_out else endings.interrupted()
         except StoreError:
             return None
         except Exception as problem:
@@ -226,6 +227,11 @@ class Session:
             return endings.failed(problem)
         finally:
             deadline.stop()
+
+    def _out_of_time(self, limit: float) -> Ending:
+        breach = budgets.duration_breach(limit)
+        self._core.trip(breach, halted_turn=True)
+        return endings.exhausted(breach)
 
     def _time_out(self) -> None:
         self._timed_out = True

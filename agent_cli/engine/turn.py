@@ -89,7 +89,7 @@ class Turn:
             raise Stopped(endings.watched(alert.signal, alert.reason))
         breach = budgets.cost_breach(core.spent(), core.limits)
         if breach is not None:
-            self._trip(breach, halted_turn=True)
+            core.trip(breach, halted_turn=True)
             raise Stopped(endings.exhausted(breach))
 
     def _warn(self) -> None:
@@ -100,16 +100,10 @@ class Turn:
     def _land(self, breach: Breach) -> None:
         """A soft landing: one more step, without tools. Or none, where the operator wants that."""
         hard = self._core.limits.on_exhaustion == "fail"
-        self._trip(breach, halted_turn=hard)
+        self._core.trip(breach, halted_turn=hard)
         if hard:
             raise Stopped(endings.exhausted(breach))
         self._grace = breach
-
-    def _trip(self, breach: Breach, *, halted_turn: bool) -> None:
-        scope: ev.StopScope = "session" if breach.session else "turn"
-        self._core.record(
-            ev.GuardrailTrip(breach.guardrail, breach.exhausted, "halt", scope, breach.reason, halted_turn)
-        )
 
     # ── a step ──
 

@@ -78,6 +78,11 @@ def batch_breach(spent: Spent, asked: int, limits: Limits) -> Breach | None:
     return None
 
 
+def duration_breach(limit: float) -> Breach:
+    """What a timer says when it goes off."""
+    return Breach("duration", "duration_ceiling", f"wall-clock ceiling reached ({limit:g} s for this turn)")
+
+
 def warnings(spent: Spent, limits: Limits, told: frozenset[Exhausted]) -> tuple[BudgetWarning, ...]:
     """One for each dimension past 80 % that was not told yet."""
     measures: tuple[tuple[Exhausted, float, float | None], ...] = (

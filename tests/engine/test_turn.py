@@ -200,7 +200,7 @@ async def test_three_failures_are_three_requests_two_retries_and_exit_75():
 @pytest.mark.parametrize(
     ("problem", "kind", "outcome"),
     [
-        (AuthFailed("401"), "provider", "error"),
+        (AuthFailed("401"), "error", "error"),
         (ContextOverflow("too long"), "overflow", "context-overflow"),
     ],
 )
@@ -564,6 +564,8 @@ async def test_the_wall_clock_is_one_deadline_over_retries():
     end = ending(log)
     assert isinstance(end, ev.TurnError)
     assert (end.outcome, end.exhausted, end.exit_code) == ("budget-exhausted", "duration", 1)
+    trip = next(event for event in log.events if isinstance(event, ev.GuardrailTrip))
+    assert (trip.guardrail, trip.signal, trip.halted_turn) == ("duration_ceiling", "duration", True)
     await session.close()
 
 
