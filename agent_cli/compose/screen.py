@@ -105,7 +105,11 @@ class Screen:
 class FirstSteps:
     """What the screen offers where no model was found. A key is kept for this run only."""
 
-    variables = (("ANTHROPIC_API_KEY", "Anthropic"), ("OPENAI_API_KEY", "OpenAI"))
+    variables = (
+        ("ANTHROPIC_API_KEY", "Anthropic"),
+        ("OPENAI_API_KEY", "OpenAI"),
+        ("GEMINI_API_KEY", "Gemini"),
+    )
 
     def __init__(self, options: RunOptions) -> None:
         self._options = options
