@@ -179,6 +179,9 @@ async def test_a_second_abort_without_an_answer_between_ends_it(start: Start, tm
         await ask(provider)
     assert not caught.value.retryable
     assert len(written(tmp_path, "started")) == 2
+    with pytest.raises(ConnectionFailed):
+        await ask(provider)
+    assert len(written(tmp_path, "started")) == 3
 
 
 async def test_a_prompt_that_is_too_long_says_by_how_much(start: Start) -> None:

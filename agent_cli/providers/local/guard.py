@@ -11,6 +11,8 @@ from agent_cli.providers.local.simple import ANSWER, offered
 LOOKING = frozenset({"read_file", "grep", "bash"})
 CHANGING = frozenset({"write_file", "edit_file", "bash"})
 MAX_FAILURES = 4
+SHORT_FILE = 2_000
+"""Characters as read; less than what is shown of a result."""
 
 
 class Step(NamedTuple):
@@ -27,7 +29,7 @@ class Step(NamedTuple):
 def allowed(prompt: Prompt) -> tuple[str, ...]:
     """The tools of the next step.
 
-    Editing needs text that was seen. Where the last step circled, its tool is left out; where one before it
+    Editing needs text that was seen, and gives way to writing where it failed on a short file. Where the last step circled, its tool is left out; where one before it
     in this turn circled as well, or the last `MAX_FAILURES` steps failed, only the answer is left.
     """
     names = [tool.name for tool in offered(prompt)]
@@ -37,7 +39,7 @@ def allowed(prompt: Prompt) -> tuple[str, ...]:
         return (ANSWER,)
     steps = steps_of(prompt.messages)
     left_out = {steps[-1].call.name} if circling(steps) else set[str]()
-    if not _has_looked(prompt.messages):
+    if not _has_looked(prompt.messages) or any(better_rewritten(step, steps) for step in steps):
         left_out.add("edit_file")
     return (*(name for name in names if name not in left_out), ANSWER)
 
@@ -67,6 +69,24 @@ def circling(steps: list[Step]) -> bool:
         if earlier.ok and earlier.call.name in CHANGING:
             return False
     return False
+
+
+def better_rewritten(edit: Step, steps: list[Step]) -> bool:
+    """A failed edit of a file that was seen whole: small models copy a short file better than a part of it."""
+    if edit.call.name != "edit_file" or edit.ok:
+        return False
+    path = _path_of(edit)
+    return any(
+        step.call.name == "read_file"
+        and step.ok
+        and _path_of(step) == path
+        and len(step.result) <= SHORT_FILE
+        for step in steps
+    )
+
+
+def _path_of(step: Step) -> str:
+    return str((step.call.arguments or {}).get("path", ""))
 
 
 def steps_of(messages: tuple[Message, ...]) -> list[Step]:

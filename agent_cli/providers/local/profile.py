@@ -17,7 +17,6 @@ from agent_cli.kernel.messages import (
     Document,
     Image,
     Message,
-    Part,
     Prompt,
     Text,
     ToolCall,
@@ -25,7 +24,15 @@ from agent_cli.kernel.messages import (
     ToolSpec,
     text_of,
 )
-from agent_cli.providers.local.guard import allowed, request_in, shown, stuck
+from agent_cli.providers.local.guard import (
+    Step,
+    allowed,
+    better_rewritten,
+    request_in,
+    shown,
+    steps_of,
+    stuck,
+)
 from agent_cli.providers.local.simple import (
     ANSWER,
     ARGUMENTS,
@@ -60,7 +67,10 @@ Result: we say yes
 Result: ok
 {written(ANSWER, {"answer": "Changed b.md."})}"""
 ENOUGH = "You already did that. Now answer the user's request."
+GIVE_UP = "This does not work. Stop, and tell the user what could not be done."
 FAILED = "That did not work. Try another way."
+COPY_EXACTLY = "That did not work. Let old be one line of the file, copied exactly."
+WRITE_INSTEAD = "That did not work. Write the whole corrected file with write_file instead."
 REMINDER = (
     "The request was: {}\nIf this result is enough, answer with what it says. If not, take the next step."
 )
@@ -79,7 +89,8 @@ def encode(prompt: Prompt, window: int = WINDOW) -> dict[str, Any]:
     """The body of a chat completion for llama-server. The run status line is left out: it would cost reuse."""
     lines = list(_lines(prompt.messages))
     if stuck(prompt.messages):
-        lines.append(Line("user", ENOUGH))
+        failed = not steps_of(prompt.messages)[-1].ok
+        lines.append(Line("user", GIVE_UP if failed else ENOUGH))
     elif lines and lines[-1].result:
         lines.append(Line("user", REMINDER.format(cut(request_in(prompt.messages), REQUEST_CHARS))))
     max_tokens = min(prompt.max_output or MAX_OUTPUT, MAX_OUTPUT, window // 2)
@@ -122,32 +133,37 @@ def tokens_in(text: str) -> int:
 def _lines(messages: tuple[Message, ...]) -> Iterator[Line]:
     """The conversation as a small model would have written it: a call, its result, the next call."""
     waiting: dict[str, ToolCall] = {}
+    steps: list[Step] = []
     for message in messages:
         calls = [part for part in message.parts if isinstance(part, ToolCall)]
         waiting |= {call.call_id: call for call in calls}
         said = text_of(message.parts) if message.role == "assistant" else ""
         if said and not calls:
             yield Line("assistant", written(ANSWER, {"answer": said}))
-        if message.role == "user":
-            for part in message.parts:
-                yield from _user_lines(part, waiting)
+        for part in message.parts if message.role == "user" else ():
+            match part:
+                case ToolResult(call_id, content=content, ok=ok) if call_id in waiting:
+                    steps.append(Step(waiting.pop(call_id), shown(content), ok))
+                    yield Line("assistant", written(steps[-1].call.name, simplified(steps[-1].call)))
+                    yield Line("user", _told(steps), result=True)
+                case Text() | Image() | Document():
+                    yield Line("user", shown((part,)))
+                case _:
+                    pass  # nothing else stands in a user's message
 
 
-def _user_lines(part: Part, waiting: dict[str, ToolCall]) -> Iterator[Line]:
-    match part:
-        case ToolResult(call_id, _, content, ok):
-            text, opening = shown(content), "Result: "
-            if call := waiting.pop(call_id, None):
-                yield Line("assistant", written(call.name, simplified(call)))
-                if call.name == "read_file" and ok:
-                    text, lines = NUMBER.subn("", text)
-                    opening = f"Result ({lines} lines):\n"
-            result = opening + cut(text, RESULT_CHARS)
-            yield Line("user", result if ok else f"{result}\n{FAILED}", result=True)
-        case Text() | Image() | Document():
-            yield Line("user", shown((part,)))
-        case _:
-            pass  # nothing else stands in a user's message
+def _told(steps: list[Step]) -> str:
+    """The last result in words, and what follows from a failure."""
+    last = steps[-1]
+    if last.ok and last.call.name == "read_file":
+        text, lines = NUMBER.subn("", last.result)
+        return f"Result ({lines} lines):\n{cut(text, RESULT_CHARS)}"
+    result = f"Result: {cut(last.result, RESULT_CHARS)}"
+    if last.ok:
+        return result
+    if last.call.name != "edit_file":
+        return f"{result}\n{FAILED}"
+    return f"{result}\n{WRITE_INSTEAD if better_rewritten(last, steps) else COPY_EXACTLY}"
 
 
 def _fitted(lines: list[Line], room: int) -> list[Line]:

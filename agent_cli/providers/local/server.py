@@ -85,14 +85,17 @@ class LocalServer:
     async def ready(self) -> str:
         """The URL of a server that answers; starts it, or starts it again after its first abort.
 
-        Raises ProviderError: it cannot start, or it aborted twice without an answer between.
+        Raises ProviderError: it cannot start, or it aborted twice without an answer between; the request
+        after that starts it anew.
         """
         async with self._starting:
             if self._process and self._process.poll() is not None:
                 self._aborts += 1
-                if self._aborts > 1:
-                    raise ProviderError(self.explain("The local model server stopped again"))
+                told = self.explain("The local model server stopped again")
                 self.stop()
+                if self._aborts > 1:
+                    self._aborts = 0
+                    raise ProviderError(told)
             if self._process is None:
                 self._start()
                 await self._wait_until_healthy()
@@ -107,8 +110,8 @@ class LocalServer:
         return self._process.pid if self._process else None
 
     async def died(self) -> bool:
-        """Whether the child is gone; waits a moment, for a lost connection shows before the death does."""
-        for _ in range(10):
+        """Whether the child is gone; waits up to a second, for a lost connection shows before the death does."""
+        for _ in range(round(1 / POLL_SECONDS)):
             if self._process is None or self._process.poll() is not None:
                 return True
             await asyncio.sleep(POLL_SECONDS)
