@@ -158,6 +158,12 @@ async def test_a_child_that_does_not_start_is_quoted(start: Start) -> None:
     assert not caught.value.retryable
 
 
+async def test_a_place_that_cannot_be_written_is_a_provider_s_error(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "states").write_text("a file where a directory should be")
+    with pytest.raises(ProviderError, match="could not be started"):
+        await ask(start())
+
+
 async def test_an_abort_in_mid_answer_is_retryable_and_the_next_request_has_a_new_child(
     start: Start, tmp_path: Path
 ) -> None:

@@ -138,11 +138,11 @@ class LocalServer:
         self.url = f"http://127.0.0.1:{port}"
         command = [str(self.binary), *_flags(self, port)]
         kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
-        self.states.mkdir(parents=True, exist_ok=True)
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self.log.exists() and self.log.stat().st_size > LOG_BYTES
         watched, self._alive = os.pipe()
         try:
+            self.states.mkdir(parents=True, exist_ok=True)
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            fresh = self.log.exists() and self.log.stat().st_size > LOG_BYTES
             with self.log.open("wb" if fresh else "ab") as log:
                 self._log_start = log.tell()
                 self._process = subprocess.Popen(
