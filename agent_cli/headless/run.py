@@ -106,7 +106,8 @@ class Run:
         return True
 
     async def result(self) -> Result:
-        ended = await self.within(self._turn()) and await self.within(self._session.close())
+        turn = await self.within(self._guarded(self._turn()))
+        ended = turn and await self.within(self._guarded(self._session.close()))
         return self.verdict(self._judge() if ended else summary.stuck(self.stops.exit_code, STOP_WITHIN))
 
     def verdict(self, verdict: Verdict) -> Result:
@@ -145,20 +146,27 @@ class Run:
         """Until the session is closed, which it is as soon as the turn has its terminal event."""
         if self._stopping.is_set():
             return
+        events = self._session.events(self._session.state.seq)
+        self._session.send(Say(self._content))
+        async for event in events:
+            self._out.event(event)
+            if isinstance(event, ev.Entry):
+                await self._react(event)
+            if self._out.out.failure is not None and not self._stopping.is_set():
+                self.stop()
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """What breaks the run itself becomes its result; the first of several tells why."""
         try:
-            events = self._session.events(self._session.state.seq)
-            self._session.send(Say(self._content))
-            async for event in events:
-                self._out.event(event)
-                if isinstance(event, ev.Entry):
-                    await self._react(event)
-                if self._out.out.failure is not None and not self._stopping.is_set():
-                    self.stop()
+            await work
         except AgentError as problem:
-            self._broken = Failure(problem.kind, str(problem))
+            failure = Failure(problem.kind, str(problem))
         except Exception as problem:
-            log.exception("the printer of a one-shot run failed")
-            self._broken = Failure("internal", f"internal error: {type(problem).__name__}: {problem}")
+            log.exception("a one-shot run broke")
+            failure = Failure("internal", f"internal error: {type(problem).__name__}: {problem}")
+        else:
+            return
+        self._broken = self._broken or failure
 
     async def _react(self, entry: ev.Entry) -> None:
         self._tally.feed(entry.event)

@@ -196,3 +196,16 @@ async def test_a_signal_frees_a_run_whose_reader_does_not_read(monkeypatch):
     assert await task == 143
     for descriptor in (reader, *rest):
         os.close(descriptor)
+
+
+async def test_a_session_that_cannot_be_closed_is_a_result_too():
+    feed = Feed(ev.StepStarted("m"), ev.TextDelta("half"))
+
+    async def break_down(reason=""):
+        raise RuntimeError("a part of it is gone")
+
+    feed.close = break_down
+    feed.send = lambda command: (_ for _ in ()).throw(KeyError("first"))
+    with Paper("json") as paper:
+        assert await run_once(feed, SAY, paper.printer) == 1
+        assert paper.lines[0]["error"] == {"kind": "internal", "message": "internal error: KeyError: 'first'"}
