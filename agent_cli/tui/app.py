@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from time import monotonic
 
 from textual import on
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding
 from textual.events import TextSelected
 from textual.screen import Screen
@@ -19,6 +19,7 @@ from agent_cli.kernel.errors import AgentError, ConfigError
 from agent_cli.tui import commands
 from agent_cli.tui.conversation import Conversation
 from agent_cli.tui.door import Door, Leave, Sources, Welcome
+from agent_cli.tui.early import Patient
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
@@ -33,7 +34,7 @@ class Main(Screen[None], inherit_bindings=False):
     """Without Textual's own meanings of Tab and Ctrl+C."""
 
 
-class AgentApp(App[Leave], inherit_bindings=False):
+class AgentApp(Patient[Leave], inherit_bindings=False):
     """`open_session` is awaited after the first frame; what is typed before it returns is kept and sent then.
 
     An AgentError of it is shown in full; for a ConfigError, `setup` offers ways to a first session.
@@ -98,6 +99,7 @@ class AgentApp(App[Leave], inherit_bindings=False):
         self._catch_signals()
         if self._first_message:
             self.conversation.desk.say(self._first_message)
+        self.call_after_refresh(self.accept)
         self.call_after_refresh(lambda: self.run_worker(self._open()))
 
     def leave(self, exit_code: int = 0) -> None:

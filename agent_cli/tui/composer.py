@@ -64,8 +64,8 @@ class Composer(TextArea):
     """
 
     BINDINGS = [
-        Binding("shift+enter,ctrl+j,ctrl+enter", "newline", "new line", priority=True),
-        Binding("alt+enter", "queue", "send after this turn", priority=True),
+        Binding("shift+enter,ctrl+j,ctrl+enter", "newline", "new line"),
+        Binding("alt+enter", "queue", "send after this turn"),
     ]
 
     @dataclass
@@ -163,6 +163,16 @@ class Composer(TextArea):
             event.stop()
             event.prevent_default()
             self._leave_menu(event.key)
+        elif not event.is_printable:
+            await self._act(event)
+
+    async def _act(self, event: Key) -> None:
+        """At once, as printable keys are taken: an action that goes through queues would come after later keys."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(binding.action)
+            return
 
     async def _on_paste(self, event: Paste) -> None:
         event.stop()

@@ -129,3 +129,20 @@ def test_a_kill_leaves_the_terminal_as_it_was(project: Path, home: dict[str, str
         assert terminal.ended() == 143
         assert b"\x1b[?1049l" in terminal.raw, "the alternate screen was left"
         assert b"\x1b[?25h" in terminal.raw, "the cursor is shown again"
+
+
+def test_what_is_typed_before_the_first_frame_is_kept(project: Path, home: dict[str, str]):
+    with Terminal("--provider", "echo", cwd=project, env=home) as terminal:
+        terminal.line("typed early")
+        terminal.until(lambda screen: screen.count("typed early") >= 2)
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+
+
+def test_keys_that_arrive_together_act_in_their_order(project: Path, home: dict[str, str]):
+    with Terminal("--provider", "echo", cwd=project, env=home) as terminal:
+        terminal.until("ready")
+        terminal.type("abX\x7fc\x1b[D\x1b[DZ")
+        terminal.until("aZbc")
+        terminal.type("\x15\x03\x03")
+        terminal.ended()
