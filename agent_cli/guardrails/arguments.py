@@ -7,6 +7,7 @@ import posixpath
 from typing import Any
 
 from agent_cli.kernel.messages import ToolCall
+from agent_cli.kernel.wire import is_object
 
 PATH_KEYS = frozenset(
     {"path", "paths", "file", "file_path", "filename", "dir", "directory", "target", "cwd", "root"}
@@ -39,7 +40,9 @@ def same_call(one: str, other: str) -> bool:
         return False
     try:
         left, right = json.loads(first), json.loads(second)
-    except ValueError:
+    except (ValueError, RecursionError):
+        return False
+    if not (is_object(left) and is_object(right)):  # what was no object is compared as the text that it was
         return False
     return left.keys() == right.keys() and all(_same_value(key, left[key], right[key]) for key in left)
 

@@ -22,11 +22,7 @@ class RepeatedToolCall:
 
     def __init__(self, threshold: int = 5) -> None:
         self._threshold = threshold
-        self._call = ""
-        self._call_id = ""
-        self._result = ""
-        self._run = 0
-        self._told = False
+        self._forget()
 
     def feed(self, event: ev.Recorded, /) -> Alert | None:
         match event:
@@ -63,16 +59,19 @@ class RepeatedToolCall:
     def _result_of(self, call_id: str, output: ev.Output) -> None:
         if call_id != self._call_id:
             return
-        seen = _digest(output)
-        if output.changed or (self._run > 1 and seen != self._result):
+        earlier, self._result = self._result, output
+        repeated = self._run > 1 and earlier is not None  # only then is a result worth looking at
+        if output.changed or (repeated and _digest(earlier) != _digest(output)):
             self._run = 1
-        self._result = seen
 
     def _forget(self) -> None:
-        self._call = self._call_id = self._result = ""
+        self._call = self._call_id = ""
+        self._result: ev.Output | None = None
         self._run, self._told = 0, False
 
 
-def _digest(output: ev.Output) -> str:
+def _digest(output: ev.Output | None) -> str:
     """Of what the model reads, times and hashes masked."""
+    if output is None:
+        return ""
     return hashlib.blake2b(MASKED.sub("#", ev.as_text(output)).encode(), digest_size=16).hexdigest()
