@@ -41,10 +41,6 @@ def database(environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "sessions.db"
 
 
-def models_dir(environ: Mapping[str, str]) -> Path:
-    return state_dir(environ) / "models"
-
-
 def logs_dir(environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "logs"
 

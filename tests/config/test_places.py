@@ -21,7 +21,6 @@ def test_agent_cli_home_moves_everything(tmp_path: Path) -> None:
     assert places.user_dir(environ) == here
     assert places.state_dir(environ) == here
     assert places.database(environ) == here / "sessions.db"
-    assert places.models_dir(environ) == here / "models"
     assert places.logs_dir(environ) == here / "logs"
 
 
