@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 
 import msgspec
@@ -16,7 +17,9 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, calls_of
-from agent_cli.ports import Alert, Facts, OpenModel, Tool
+from agent_cli.ports import Alert, Facts, OpenModel, Signal, Tool
+
+log = logging.getLogger("agent_cli.engine")
 
 
 class Core:
@@ -68,7 +71,7 @@ class Core:
                 pass
         if self.parts.watchdog == "off":
             return
-        alerts = [alert for signal in self.parts.signals if (alert := signal.feed(entry.event))]
+        alerts = [alert for signal in self.parts.signals if (alert := _fed(signal, entry.event))]
         if self._live:
             self._found += alerts
 
@@ -142,3 +145,12 @@ class Core:
         if self._for_model is None or self._for_model[0] != card.id:
             self._for_model = (card.id, self.parts.tools(card), self.parts.system(self.started, card))
         return self._for_model
+
+
+def _fed(signal: Signal, event: ev.Recorded) -> Alert | None:
+    """A signal that breaks is passed over: it must not end a turn, nor keep a session from being opened again."""
+    try:
+        return signal.feed(event)
+    except Exception:
+        log.exception("the signal %s broke", signal.name)
+        return None

@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from agent_cli.kernel.wire import is_object
+from agent_cli.kernel.wire import is_object, is_too_deep
 
 CUT_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,3})?$")
 CLOSERS = {"{": "}", "[": "]"}
@@ -42,7 +42,7 @@ def _object(text: str) -> dict[str, Any] | None:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return parsed if is_object(parsed) else None
+    return parsed if is_object(parsed) and not is_too_deep(parsed) else None
 
 
 class _Scan:

@@ -18,6 +18,9 @@ from agent_cli.kernel.events import Recorded
 
 T = TypeVar("T")
 
+MOST_DEPTH = 100
+"""Objects and lists inside one another, in what a model sends."""
+
 
 class WireError(ValueError):
     """The JSON does not fit the type; the message names the place."""
@@ -68,6 +71,21 @@ def is_object(data: Any) -> TypeGuard[dict[str, Any]]:
 
 def is_list(data: Any) -> TypeGuard[list[Any]]:
     return isinstance(data, list)
+
+
+def is_too_deep(data: Any) -> bool:
+    """Whether it is nested deeper than MOST_DEPTH: such a value could be read, but not be written again."""
+    level = [data]
+    for _ in range(MOST_DEPTH):
+        level = [
+            item
+            for held in level
+            for item in (held.values() if is_object(held) else held)
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
 
 
 def arguments(kind: type[T], data: dict[str, Any]) -> T:

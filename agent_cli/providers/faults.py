@@ -271,5 +271,5 @@ def shortened(text: str) -> str:
 def _json(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return None

@@ -235,7 +235,7 @@ class Answer:
     async def _foreign(self, start: bytes) -> ProviderError:
         soon = asyncio.get_running_loop().time() + PATIENCE_TO_QUOTE
         start += await _beginning(self._chunks, ENOUGH_TO_QUOTE, soon)
-        with contextlib.suppress(msgspec.MsgspecError):
+        with contextlib.suppress(msgspec.MsgspecError, RecursionError):
             data = msgspec.json.decode(start)
             if faults.said_in(data):
                 return faults.in_stream(self._http.service, self._model, data)

@@ -69,4 +69,5 @@ def json_bytes(value: object) -> bytes:
     except UnicodeEncodeError:
         import json
 
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        plain = msgspec.to_builtins(value)
+        return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

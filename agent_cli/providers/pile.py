@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agent_cli.kernel.messages import ToolCall
-from agent_cli.kernel.wire import is_object
+from agent_cli.kernel.wire import is_object, is_too_deep
 from agent_cli.providers.memo import json_bytes
 
 
@@ -54,7 +54,16 @@ def parsed(data: bytes | str) -> Any:
     except msgspec.MsgspecError:
         import json
 
-        return json.loads(data)
+        try:
+            return json.loads(data)
+        except RecursionError:
+            raise _too_deep() from None
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> ValueError:
+    return ValueError("it is nested too deeply to be read")
 
 
 def arguments_of(raw: str) -> dict[str, Any] | None:
@@ -65,7 +74,7 @@ def arguments_of(raw: str) -> dict[str, Any] | None:
         value = parsed(raw)
     except ValueError:
         return None
-    return value if is_object(value) else None
+    return value if is_object(value) and not is_too_deep(value) else None
 
 
 def arguments_text(call: ToolCall) -> str:

@@ -128,6 +128,10 @@ def read(path: Path) -> tuple[Reply, ...]:
         text = path.read_text(encoding="utf-8")
     except OSError as problem:
         raise ConfigError(f"The script {path} cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError as problem:
+        raise ConfigError(
+            f"The script {path} is not UTF-8 (byte {problem.start}). Save it as UTF-8, one reply a line."
+        ) from None
     return parse(text, str(path))
 
 
@@ -140,7 +144,7 @@ def parse(text: str, name: str) -> tuple[Reply, ...]:
             continue
         try:
             reply = decoder.decode(line)
-        except msgspec.MsgspecError as problem:
+        except (msgspec.MsgspecError, RecursionError) as problem:
             raise ConfigError(f"{name}, line {number}: {problem}.") from None
         kind = reply.fault.kind if isinstance(reply.fault, Fault) else reply.fault
         if kind is not None and kind not in KINDS:

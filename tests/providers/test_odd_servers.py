@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from agent_cli.kernel.events import Finished, ReasoningDelta, TextDelta
 from agent_cli.kernel.messages import Reasoning, Text, ToolCall
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.providers.anthropic_stream import MessagesDecoder
 from agent_cli.providers.gemini_stream import GenerateDecoder
 from agent_cli.providers.openai_stream import ChatDecoder
+from agent_cli.providers.pile import arguments_of, parsed
 from agent_cli.providers.responses_stream import ResponsesDecoder
 
 CARD = ModelCard(id="m", provider="p")
@@ -311,3 +314,10 @@ def test_reasoning_in_the_open_and_between_two_summaries():
     item = {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm"}]}
     finished = responses({"type": "response.output_item.done", "item": item})
     assert finished.parts == (Reasoning("Hm", "p", "m", opaque=item),)
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000])
+def test_json_nested_without_end_is_no_json(text: str):
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parsed(text)
+    assert arguments_of(text) is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,17 @@ async def test_echo_says_what_it_was_told():
     assert pieces[-1].parts == (Text("Say this back."),)
     assert len(pieces) == 4
     await echo.close()
+
+
+async def test_halves_of_pairs_in_arguments_are_played():
+    line = json.dumps({"calls": [{"name": "read_file", "arguments": r'{"path": "\ud800"}'}]})
+    finished = (await play(Scripted(parse(line, "script"))))[-1]
+    assert isinstance(finished, Finished)
+    ((_, name, arguments),) = [(one.call_id, one.name, one.arguments) for one in calls_of(finished.parts)]
+    assert (name, arguments) == ("read_file", {"path": "\ud800"})
+
+
+def test_a_script_that_is_no_text_is_refused(tmp_path: Path):
+    (tmp_path / "s.jsonl").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        Scripted.from_file(tmp_path / "s.jsonl")

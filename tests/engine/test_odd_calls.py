@@ -1,0 +1,62 @@
+"""A model may send anything: the turn goes on, and the session can be opened again."""
+
+from __future__ import annotations
+
+from agent_cli.engine.repair import repair
+from agent_cli.guardrails.book import signals
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.events import Finished
+from agent_cli.kernel.messages import ToolCall
+from agent_cli.kernel.usage import Usage
+from agent_cli.kernel.wire import MOST_DEPTH
+from agent_cli.ports import Alert
+from tests.fakes.log import ListLog
+from tests.fakes.models import Playing, says
+from tests.fakes.sessions import open_session, run, say
+from tests.fakes.tools import FakeTool
+
+ODD = ("[1]", '"text"', "null", "12", "{broken", '{"path": 5}')
+
+
+def asks(*raws: str) -> Finished:
+    calls = tuple(ToolCall(f"c{number}", "read", None, raw) for number, raw in enumerate(raws))
+    return Finished(calls, Usage(), "fake-1", "tool-calls", "tool_use")
+
+
+class Broken:
+    name = "broken"
+
+    def feed(self, event: ev.Recorded, /) -> Alert | None:
+        raise ValueError(event)
+
+
+def ended(log: ListLog) -> list[ev.Recorded]:
+    return [entry.event for entry in log.read() if isinstance(entry.event, (ev.TurnCompleted, ev.TurnError))]
+
+
+async def test_arguments_that_are_no_object_end_neither_the_turn_nor_the_session():
+    log = ListLog()
+    session = open_session(Playing(asks(*ODD), says("done")), FakeTool("read"), log=log, signals=signals())
+    await run(session, say("go"))
+    await session.close()
+    again = open_session(Playing(says("still here")), FakeTool("read"), log=log, signals=signals())
+    await run(again, say("and now?"))
+    await again.close()
+    assert [type(event) for event in ended(log)] == [ev.TurnCompleted, ev.TurnCompleted]
+
+
+async def test_a_signal_that_breaks_is_passed_over():
+    log = ListLog()
+    session = open_session(Playing(says("done")), log=log, signals=(Broken(),))
+    await run(session, say("go"))
+    await session.close()
+    assert isinstance(*ended(log), ev.TurnCompleted)
+
+
+def test_arguments_nested_deeper_than_can_be_written_are_none():
+    def nested(depth: int) -> str:
+        return '{"a":' * depth + "1" + "}" * depth
+
+    assert repair(nested(MOST_DEPTH)) is not None
+    for depth in (MOST_DEPTH + 1, 900, 10_000):
+        assert repair(nested(depth)) is None
