@@ -6,7 +6,10 @@ import re
 
 from agent_cli.permissions.shell import Segment, Words, segments, unwrapped
 
-_FORK_BOMB = re.compile(r"([\w:.]+)\s*\(\)\s*\{[^}]*?\1\s*\|\s*\1\s*&[^}]*\}\s*;?\s*\1")
+_FORK_BOMB = re.compile(
+    r"(?<![\w:.])([\w:.]{1,64})\s{0,64}\(\)\s{0,64}\{[^}]{0,256}?\1\s{0,64}\|\s{0,64}\1\s{0,64}&[^}]{0,256}\}\s{0,64};?\s{0,64}\1"
+)
+"""With bounds everywhere: commands may be long, and are looked at before they run."""
 _DISK = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-)\w*")
 _ROOT = re.compile(
     r"/+(\.?\*)?|/+\.{1,2}/*|~/*\*?|(\$HOME|\$\{HOME\})/*\*?"

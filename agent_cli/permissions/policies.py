@@ -139,6 +139,13 @@ BUNDLE = "read-bundle"
 _HARMLESS = re.compile(r"/dev/(null|zero|u?random|std(in|out|err)|tty|fd/\d+)")
 
 
+_CONTROL = re.compile(
+    r"/\.agents/(config\.(json|toml)|mcp\.json|guardrails\.toml|tools(/.*)?|hooks(/.*)?)$|/\.git/(hooks(/.*)?|config)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""In any directory: a run that starts there later would take its rules from them."""
+
+
 def in_scope(use: PathUse, roots: tuple[tuple[str, str], ...]) -> bool:
     """The innermost root that holds the path decides."""
     if _HARMLESS.fullmatch(use.path):
@@ -206,6 +213,9 @@ def _control_touched(proposal: Proposal, facts: Facts) -> str | None:
     touches = proposal.touches
     if touches.effect not in ("write", "execute") or _only_reads(proposal):
         return None
+    for use in touches.paths:
+        if (use.access == "w" or touches.effect == "execute") and _CONTROL.search(use.path):
+            return use.path
     roots = {root for root, _ in facts.roots}
     for control in facts.control:
         for use in touches.paths:

@@ -1,5 +1,6 @@
 """Who decides what: modes, rules, scope, secrets, control-plane files, and that a refusal is never overruled."""
 
+import time
 from itertools import permutations
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.permissions import book, policies
 from agent_cli.permissions.book import judge
+from agent_cli.permissions.denylist import catastrophe
 from agent_cli.permissions.rules import closed
 from agent_cli.permissions.suggest import grant_for, suggestion
 from agent_cli.ports import Facts, Proposal, Ruling, Touches
@@ -428,3 +430,29 @@ def test_a_grant_for_the_tool_is_every_call_inside_the_scope() -> None:
     assert judge(bash("x > y; $(z)"), facts(grants=("bash:*",))).verdict == "allow"
     assert judge(write(f"{ROOT}/a"), facts(grants=("bash:*",))).verdict == "ask"
     assert grant_for(bash("make"), "once") == ""
+
+
+@pytest.mark.parametrize("word", ["x" * 1_000_000, "x() {" * 100_000, ":" * 200_000, "a b " * 100_000])
+def test_a_long_command_is_judged_at_once(word: str) -> None:
+    """Quadratic in the length of a word, this took minutes: the screen stood still, signals too."""
+    begun = time.process_time()
+    assert catastrophe(f"echo {word}") is None
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sub/.agents/config.json",
+        "sub/.AGENTS/Config.toml",
+        "a/b/.agents/hooks/x.py",
+        "vendor/lib/.git/hooks/post-checkout",
+        "vendor/lib/.git/config",
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_the_control_plane_of_a_directory_below_is_closed_too(name: str, mode: Mode) -> None:
+    """A run that starts in that directory later would take its rules from there."""
+    for proposal in (write(f"{ROOT}/{name}"), bash("x", writes=(f"{ROOT}/{name}",))):
+        assert judge(proposal, facts(mode, allow=("*",))).verdict != "allow"
+    assert judge(write(f"{ROOT}/sub/.agents/notes.md"), facts("acceptEdits")).verdict == "allow"
