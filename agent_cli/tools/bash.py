@@ -98,7 +98,7 @@ class Bash:
 
     def _check_judged(self, command: str) -> None:
         """Refuses a line that would touch other files than when it was allowed, such as after a `cd` before it."""
-        judged = self._judged.pop(command, None)
+        judged = self._judged.get(command)
         if judged is None:
             return
         for use in paths_of(command, self._workspace.cwd).uses:
@@ -135,6 +135,9 @@ class _Running:
                     "The command is too long for the system: put it into a file and run that."
                 ) from None
             raise explain(problem, "run", shell) from None
+        except ToolError:
+            self._close_directory()
+            raise
         finally:
             if told is not None:
                 os.close(told)
@@ -182,6 +185,10 @@ class _Running:
     def _start(self) -> str:
         if Path(self._workspace.cwd).is_dir():
             return self._workspace.cwd
+        if not Path(self._workspace.root).is_dir():
+            raise ToolError(
+                f"The directory of the project, {self._workspace.root}, is gone. Nothing was run."
+            )
         self.notes.append(f"{self._workspace.cwd} is gone; this ran in {self._workspace.root}")
         self._workspace.move(self._workspace.root)
         return self._workspace.root

@@ -18,6 +18,8 @@ from agent_cli.tools.workspace import Workspace
 
 INLINE = 1_000_000
 """More bytes are written in a thread."""
+LARGEST = 64_000_000
+"""Larger files are left alone: before, after and diff are held in memory."""
 LARGEST_SHOWN = 12_000
 """Bytes of a diff that the model gets back."""
 
@@ -50,9 +52,15 @@ def standing(workspace: Workspace, path: str) -> Standing:
     shown = workspace.shown(path)
     try:
         place = Path(path)
-        odd = kind_of(place.stat().st_mode) if place.exists() else None
+        facts = place.stat() if place.exists() else None
+        odd = kind_of(facts.st_mode) if facts else None
         if odd is not None:
             raise ToolError(f"{shown} is {odd}, not a file.")
+        if facts and facts.st_size > LARGEST:
+            raise ToolError(
+                f"{shown} holds {facts.st_size:,} bytes. Files above {LARGEST:,} bytes are not changed with this "
+                "tool: they are handled whole. Nothing was written; use a program that works on streams."
+            )
         raw = content_of(path)
     except OSError as problem:
         raise explain(problem, "read", shown) from None

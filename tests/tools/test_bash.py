@@ -6,9 +6,11 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Shown, as_text
 from agent_cli.tools import bash as shell
 from agent_cli.tools import process
@@ -344,3 +346,30 @@ async def test_live_output_is_throttled() -> None:
     live.close()
     assert len(said) == 2
     assert len(said[1]) <= 8_000
+
+
+async def test_a_line_judged_once_is_checked_each_time_it_runs(bench: Bench, tmp_path_factory: Any) -> None:
+    """Two equal calls of one batch are judged before either runs."""
+    outside = tmp_path_factory.mktemp("outside")
+    bench.put("d/x", "inside\n")
+    args = bench.args("bash", command="cat d/x")
+    tool = bench.tools["bash"]
+    tool.touches(args)
+    tool.touches(args)
+    (outside / "x").write_text("outside\n")
+    (bench.root / "d" / "x").unlink()
+    (bench.root / "d").rmdir()
+    (bench.root / "d").symlink_to(outside)
+    for _ in range(2):
+        with pytest.raises(ToolError, match="changed in between"):
+            await tool.run(args, bench.said.append)
+
+
+async def test_it_says_that_the_project_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    bench = Bench(tmp_path / "p")
+    (tmp_path / "p").rmdir()
+    before = descriptors()
+    for command in ("echo hi", "cd . && pwd"):
+        assert "is gone" in await bench.refused("bash", command=command)
+    assert descriptors() == before

@@ -253,3 +253,15 @@ def test_a_write_under_a_missing_root_says_so(tmp_path: Path) -> None:
     (tmp_path / "gone").write_text("")
     with pytest.raises(ToolError, match="is a file, not a directory"):
         asyncio.run(bench.call("write_file", path="x/y", content="x"))
+
+
+async def test_what_does_not_fit_into_memory_is_left_alone(bench: Bench) -> None:
+    path = bench.put("huge", "")
+    os.truncate(path, 40_000_000_000)
+    await bench.call("read_file", path="huge")
+    for call in (
+        ("write_file", {"content": "x"}),
+        ("edit_file", {"edits": [{"old": "a", "new": "b"}]}),
+    ):
+        assert "40,000,000,000 bytes" in await bench.refused(call[0], path="huge", **call[1])
+    assert path.stat().st_size == 40_000_000_000
