@@ -140,7 +140,7 @@ def run_options(start: Start) -> RunOptions:
     from agent_cli.compose import RunOptions
 
     return RunOptions(
-        cwd=Path.cwd(),
+        cwd=_here(),
         environ=os.environ,
         attended=not start.one_shot,
         flags=start.flags,
@@ -153,6 +153,16 @@ def run_options(start: Start) -> RunOptions:
         script_strict=start.script_strict,
         record_to=_path(start.record_to),
     )
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as problem:
+        raise UsageError(
+            f"The working directory cannot be used: {problem.strerror}. It may have been removed: go to another "
+            "one, or name one with -C DIR."
+        ) from None
 
 
 def _path(typed: str | None) -> Path | None:

@@ -17,6 +17,7 @@ from agent_cli import __version__
 from agent_cli.compose.models import model_name, open_registry
 from agent_cli.compose.options import RunOptions
 from agent_cli.config import places
+from agent_cli.config.files import text_of
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
 from agent_cli.context.budget import UNKNOWN_TIER, Compaction
@@ -278,11 +279,9 @@ def _system(
 
 def _read_text(path: Path, key: str) -> str:
     try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise ConfigError(
-            f"{key}: {path} cannot be read as text ({problem}); name another file or unset the key"
-        ) from None
+        return text_of(path)
+    except ConfigError as problem:
+        raise ConfigError(f"{key}: {problem} Or name another file, or unset the key.") from None
 
 
 def _remember(project: Path, rule: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,12 @@ from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.wire import is_list, is_object
 
 NAMES = ("config.json", "config.toml")
+
+LARGEST = 4_000_000
+"""Bytes of a file that the operator wrote."""
+
+HANDED_OVER = "/dev/fd/"
+"""What a shell makes of `<(command)`: a pipe that somebody does write to."""
 
 PLACEHOLDER = re.compile(r"\$\{env:([^}]*)\}")
 
@@ -35,7 +42,7 @@ def read(file: Path) -> dict[str, Any]:
 def text_of(file: Path, *, exact: bool = False) -> str:
     """With `exact`, byte order mark and line ends as they are. Raises ConfigError."""
     try:
-        text = file.read_bytes().decode("utf-8")
+        text = _bytes_of(file).decode("utf-8")
     except UnicodeDecodeError as problem:
         raise ConfigError(
             f"{file} is not UTF-8 (byte {problem.start}), so it cannot be read. Save it as UTF-8."
@@ -44,6 +51,19 @@ def text_of(file: Path, *, exact: bool = False) -> str:
         why = getattr(problem, "strerror", None) or str(problem)
         raise ConfigError(f"{file} cannot be read: {why}. Mend or remove it.") from None
     return text if exact else text.removeprefix("\ufeff")
+
+
+def _bytes_of(file: Path) -> bytes:
+    """Of a file that has an end: neither waits for a writer nor fills the memory. Raises OSError, ValueError."""
+    mode = file.stat().st_mode
+    handed_over = stat.S_ISFIFO(mode) and str(file).startswith(HANDED_OVER)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or handed_over):
+        raise ValueError("it is no regular file")
+    with file.open("rb") as opened:
+        data = opened.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"it holds more than {LARGEST:,} bytes")
+    return data
 
 
 def parse(file: Path, text: str) -> dict[str, Any]:

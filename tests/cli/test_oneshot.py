@@ -233,3 +233,12 @@ def test_a_one_shot_run_loads_no_screen_and_no_typer(project):
     loaded = {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}
     assert done.stdout == "It says hello.\n"
     assert loaded.isdisjoint({"typer", "rich", "textual", "prompt_toolkit", "anthropic", "google", "mcp"})
+
+
+def test_a_working_directory_that_is_gone_is_named(tmp_path, monkeypatch, capfd):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert run(["-p", "hi", "--provider", "echo", "--ephemeral"]) == 2
+    assert "working directory" in capfd.readouterr().err
+    assert run(["-p", "hi", "--provider", "echo", "--ephemeral", "-C", str(tmp_path)]) == 0

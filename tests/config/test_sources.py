@@ -396,3 +396,29 @@ def test_headers_are_the_operators_names_and_texts(place: Place) -> None:
     )
     wrong = place.write(place.user, {"providers": {"x": {"headers": {"a": 1}}}})
     assert f"{wrong}: providers.x.headers.a = 1 must be a text" in place.refusal(V="7")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless", "large"])
+def test_a_config_file_without_an_end_is_refused_at_once(place: Place, kind: str) -> None:
+    file = place.project / "config.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "endless":
+        file.symlink_to("/dev/zero")
+    else:
+        file.touch()
+        os.truncate(file, 10_000_000_000)
+    with pytest.raises(ConfigError, match=r"config\.json cannot be read: it (is no regular|holds more)"):
+        place.load()
+
+
+def test_what_a_shell_hands_over_is_read(place: Place) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b'{"model": {"name": "m"}}')
+    os.close(writer)
+    try:
+        found = place.load(config=Path(f"/dev/fd/{reader}"))
+    finally:
+        os.close(reader)
+    assert found.settings.model.name == "m"
