@@ -129,7 +129,9 @@ class Request:
         before, core.last_prompt = core.last_prompt, prompt
         if before is not None and (change := prefix.change(before, prompt)):
             core.record(
-                ev.OperatorNote(f"the prompt cache is lost from here on and written anew: {change}", "warning")
+                ev.OperatorNote(
+                    f"the prompt cache is lost from here on and written anew: {change}", "warning"
+                )
             )
 
     def _show(self, piece: ev.Piece) -> None:
@@ -163,10 +165,12 @@ class Request:
 
     def _with_own_ids(self, parts: tuple[Said, ...]) -> tuple[Said, ...]:
         """A call id that is empty or was used before gets a new one: results are matched by it."""
-        used = set(self._core.call_ids)
+        earlier, used = self._core.call_ids, set[str]()
         own: list[Said] = []
         for at, part in enumerate(parts):
-            taken = isinstance(part, ToolCall) and (not part.call_id or part.call_id in used)
+            taken = isinstance(part, ToolCall) and (
+                not part.call_id or part.call_id in used or part.call_id in earlier
+            )
             kept = msgspec.structs.replace(part, call_id=f"call_{self._core.hub.seq}_{at}") if taken else part
             if isinstance(kept, ToolCall):
                 used.add(kept.call_id)
