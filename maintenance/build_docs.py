@@ -66,11 +66,7 @@ def settings() -> str:
 def _shown_default(value: Any) -> str:
     if value is None or value in ((), {}):
         return "none"
-    return (
-        f"`{json.dumps(value) if isinstance(value, bool) else value}`"
-        if not repr(value).startswith("Pydantic")
-        else "none"
-    )
+    return f"`{json.dumps(value) if isinstance(value, bool) else value}`"
 
 
 def _type_name(kind: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from agent_cli.cli.command import as_json, loaded, table
@@ -56,7 +57,7 @@ def _values(found: Loaded) -> dict[str, Any]:
     """By dotted key, in the order of the schema, then what the operator named. Secrets are not shown."""
     from agent_cli.config.fields import path_of
 
-    tree = found.settings.model_dump(mode="json")
+    tree = msgspec.to_builtins(found.settings)
 
     def value_at(key: str) -> Any:
         held: Any = tree

@@ -102,9 +102,7 @@ def _file(ctx: typer.Context) -> Path:
 
 def _known(ctx: typer.Context, services: tuple[refreshed.Service, ...], provider: str) -> list[ModelCard]:
     rows = loaded(ctx).settings.models
-    overrides = refreshed.over(
-        services, {name: row.model_dump(exclude_none=True) for name, row in rows.items()}
-    )
+    overrides = refreshed.over(services, {name: row.given() for name, row in rows.items()})
     cards = {card.id: card for card in catalog.cards("")}
     of = {model.id: service.provider for service in services for model in service.models}
     for name in (*cards, *of, *overrides):

@@ -60,7 +60,7 @@ def open_registry(options: RunOptions, settings: Settings) -> Registry:
         stall_timeout=model.stall_timeout,
         cache_ttl=model.cache_ttl,
         transport=model.transport,
-        tiers=model.tiers.model_dump(exclude_none=True),
+        tiers=model.tiers.given(),
         recorder=recorder,
     )
 
@@ -70,7 +70,7 @@ def overrides(environ: Mapping[str, str], settings: Settings) -> dict[str, dict[
     listed: tuple[refreshed.Service, ...] = ()
     with contextlib.suppress(ConfigError):  # `agent-cli models` says what is wrong with that file
         listed = refreshed.read(places.state_dir(environ) / refreshed.FILE)
-    rows = {name: row.model_dump(exclude_none=True) for name, row in settings.models.items()}
+    rows = {name: row.given() for name, row in settings.models.items()}
     return refreshed.over(listed, rows)
 
 

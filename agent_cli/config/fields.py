@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeGuard, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeGuard, Union, get_args, get_origin
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+import msgspec
 
-from agent_cli.config.settings import Settings
+from agent_cli.config.settings import Section, Settings
 
 Path: TypeAlias = tuple[str, ...]
 """A dotted key in its parts. Names of providers and models are one part, dots included."""
@@ -20,11 +20,30 @@ HEADERS = "headers"
 """Of a provider: what stands in it are names and texts of the operator's."""
 
 
+class Shape(NamedTuple):
+    """What an annotation says: the type, what it is bound by, and whether null stands for nothing."""
+
+    kind: Any
+    metas: tuple[msgspec.Meta, ...] = ()
+    optional: bool = False
+
+
+class Field(NamedTuple):
+    """A key of a section. `default` is NODEFAULT where a value must be given."""
+
+    annotation: Any
+    default: Any
+
+    @property
+    def description(self) -> str:
+        return next((meta.description for meta in shape(self.annotation).metas if meta.description), "")
+
+
 class Key(NamedTuple):
     """`name` is dotted; NAME stands for what the operator chooses."""
 
     name: str
-    field: FieldInfo
+    field: Field
 
     @property
     def named(self) -> bool:
@@ -33,13 +52,46 @@ class Key(NamedTuple):
 
     @property
     def description(self) -> str:
-        return self.field.description or ""
+        return self.field.description
 
     @property
     def default(self) -> Any:
-        return self.field.get_default(call_default_factory=True)
+        return self.field.default
 
 
+def shape(annotation: Any) -> Shape:
+    """What stands outside counts before what stands inside."""
+    kind: Any = annotation
+    metas: list[msgspec.Meta] = []
+    optional = False
+    while True:
+        if get_origin(kind) is Annotated:
+            kind, *beside = get_args(kind)
+            metas += [meta for meta in beside if isinstance(meta, msgspec.Meta)]
+        elif get_origin(kind) in {Union, UnionType}:
+            (kind,) = (inner for inner in get_args(kind) if inner is not NoneType)
+            optional = True
+        else:
+            return Shape(kind, tuple(metas), optional)
+
+
+@cache
+def fields_of(section: type[Section]) -> dict[str, Field]:
+    """The keys of a section, in the order of the schema."""
+    return {
+        field.name: Field(
+            field.type,
+            field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory(),
+        )
+        for field in msgspec.structs.fields(section)
+    }
+
+
+def is_section(kind: Any) -> TypeGuard[type[Section]]:
+    return isinstance(kind, type) and issubclass(kind, Section)
+
+
+@cache
 def all_keys() -> tuple[Key, ...]:
     """Every setting, in the order of the schema."""
     return tuple(_keys(Settings, ""))
@@ -55,21 +107,21 @@ def path_of(dotted: str) -> Path:
     return tuple(parts)
 
 
-def field_at(path: Path) -> FieldInfo | None:
+def field_at(path: Path) -> Field | None:
     """The setting at that place; None for sections and for what does not exist."""
     kind: Any = Settings
     for index, part in enumerate(path):
-        if _is_model(kind):
-            field = kind.model_fields.get(part)
+        if is_section(kind):
+            field = fields_of(kind).get(part)
             if field is None:
                 return None
-            kind = field.annotation
+            kind = shape(field.annotation).kind
             if _is_texts(kind):
                 return field if len(path) - index <= 2 else None
             if index == len(path) - 1:
-                return None if _is_model(kind) or get_origin(kind) is dict else field
+                return None if is_section(kind) or get_origin(kind) is dict else field
         elif get_origin(kind) is dict:
-            kind = get_args(kind)[1]
+            kind = shape(get_args(kind)[1]).kind
         else:
             return None
     return None
@@ -79,13 +131,15 @@ def siblings(path: Path) -> list[str]:
     """The keys that stand where the last part of the path stands."""
     kind: Any = Settings
     for part in path[:-1]:
-        if _is_model(kind) and part in kind.model_fields:
-            kind = kind.model_fields[part].annotation
-        elif get_origin(kind) in {dict, tuple}:
-            kind = _atoms(next(inner for inner in reversed(get_args(kind)) if inner is not ...))[0]
+        if is_section(kind) and part in fields_of(kind):
+            kind = shape(fields_of(kind)[part].annotation).kind
+        elif get_origin(kind) is dict:
+            kind = shape(get_args(kind)[1]).kind
+        elif get_origin(kind) is tuple:
+            kind = shape(get_args(kind)[0]).kind
         else:
             return []
-    return list(kind.model_fields) if _is_model(kind) else []
+    return list(fields_of(kind)) if is_section(kind) else []
 
 
 def nearest(path: Path) -> str:
@@ -102,22 +156,19 @@ def nearest(path: Path) -> str:
     return beside[parts[0]] if len(parts) == 1 else ""
 
 
-def from_text(field: FieldInfo, text: str) -> Any:
+def from_text(field: Field, text: str) -> Any:
     """What a text of the environment or the command line means for that setting. Never fails.
 
     Lists are JSON or separated by commas.
     """
-    kinds = _atoms(field.annotation)
-    if any(get_origin(kind) is tuple for kind in kinds):
+    kind = shape(field.annotation).kind
+    if get_origin(kind) is tuple:
         return _list(text)
-    if str in kinds or any(get_origin(kind) is Literal for kind in kinds):
-        return text
-    for kind in (int, float):
-        if kind in kinds:
-            try:
-                return kind(text)
-            except ValueError:
-                return text
+    if kind in {int, float}:
+        try:
+            return kind(text)
+        except ValueError:
+            return text
     return text
 
 
@@ -132,28 +183,15 @@ def _list(text: str) -> Any:
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
-def _atoms(kind: Any) -> list[Any]:
-    """The types in a union, without None and without what stands beside them in `Annotated`."""
-    if get_origin(kind) is Annotated:
-        return _atoms(get_args(kind)[0])
-    if get_origin(kind) in {Union, UnionType}:
-        return [atom for inner in get_args(kind) for atom in _atoms(inner)]
-    return [] if kind is NoneType else [kind]
-
-
-def _keys(kind: type[BaseModel], prefix: str) -> Iterator[Key]:
-    for name, field in kind.model_fields.items():
-        inner: Any = field.annotation
-        if _is_model(inner):
-            yield from _keys(inner, f"{prefix}{name}.")
-        elif get_origin(inner) is dict and not _is_texts(inner):
-            yield from _keys(get_args(inner)[1], f"{prefix}{name}.NAME.")
+def _keys(section: type[Section], prefix: str) -> Iterator[Key]:
+    for name, field in fields_of(section).items():
+        kind = shape(field.annotation).kind
+        if is_section(kind):
+            yield from _keys(kind, f"{prefix}{name}.")
+        elif get_origin(kind) is dict and not _is_texts(kind):
+            yield from _keys(get_args(kind)[1], f"{prefix}{name}.NAME.")
         else:
             yield Key(prefix + name, field)
-
-
-def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _is_texts(kind: Any) -> bool:

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from agent_cli.config import fields, files, places, problems
+from agent_cli.config import check, fields, files, places, problems
 from agent_cli.config.settings import VERSION, Settings, allowed_path
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.wire import is_list, is_object
@@ -76,7 +74,7 @@ def load(
         raise ConfigError("\n".join([*heading, *wrong]))
     tree, origins = _merged(layers, environ)
     return Loaded(
-        settings=Settings(**tree),
+        settings=check.read(Settings, tree),
         origins={key.name: "default" for key in fields.all_keys() if not key.named} | origins,
         secrets=frozenset(key for layer in layers for key in _secrets(layer)),
         notices=tuple(notices),
@@ -149,7 +147,7 @@ def _flags(flags: Mapping[str, Any], cwd: Path, wrong: list[str]) -> Iterator[La
 def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
     """Every layer fits the schema by itself, so that each mistake has a place."""
     newer = isinstance(version := layer.tree.get("version"), int) and version > VERSION
-    for name in [name for name in layer.tree if name not in Settings.model_fields]:
+    for name in [name for name in layer.tree if name not in Settings.__struct_fields__]:
         del layer.tree[name], layer.written[name]
         if newer:
             notices.append(
@@ -158,9 +156,9 @@ def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
         else:
             wrong.append(problems.unknown((name,), layer.origin))
     try:
-        Settings(**layer.tree)
-    except ValidationError as refused:
-        wrong.extend(problems.told(refused, layer.origin, layer.written))
+        check.read(Settings, layer.tree)
+    except check.Refused as refused:
+        wrong.extend(problems.told(mistake, layer.origin, layer.written) for mistake in refused.mistakes)
 
 
 # ── merging ──────────────────────────────────────────────────────────────────────────────────────────────

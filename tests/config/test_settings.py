@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
+from agent_cli.config.check import Refused, read
 from agent_cli.config.durations import seconds
 from agent_cli.config.fields import all_keys, field_at, from_text, nearest, path_of
 from agent_cli.config.settings import AllowedPath, Settings
+from tests.fakes.strategies import json_values
 
 KEYS = """\
 version
@@ -52,7 +55,7 @@ def test_defaults() -> None:
 def test_nothing_can_be_changed() -> None:
     settings = Settings()
     for section, name in ((settings, "run_status"), (settings.model, "name"), (settings.tools, "disable")):
-        with pytest.raises(ValidationError, match="frozen"):
+        with pytest.raises(AttributeError, match="immutable"):
             setattr(section, name, None)
 
 
@@ -89,7 +92,7 @@ def test_a_number_of_seconds_is_itself(value: float) -> None:
 
 def test_paths_as_the_command_line_takes_them() -> None:
     given = ["/a", "/b:rw", "/c:x", "d:w", {"path": "/e"}]
-    found = Settings(path_scope={"allow_paths": given}).path_scope.allow_paths
+    found = read(Settings, {"path_scope": {"allow_paths": given}}).path_scope.allow_paths
     assert found == (
         AllowedPath(path="/a", access="r"),
         AllowedPath(path="/b", access="rw"),
@@ -97,6 +100,33 @@ def test_paths_as_the_command_line_takes_them() -> None:
         AllowedPath(path="d", access="w"),
         AllowedPath(path="/e", access="r"),
     )
+
+
+def test_what_is_given_is_what_is_not_none() -> None:
+    row = read(Settings, {"models": {"m": {"window": 4096, "input": 0, "output": None}}}).models["m"]
+    assert row.given() == {"window": 4096, "input": 0.0}
+
+
+def test_mistakes_are_listed_with_their_places() -> None:
+    tree = {"tools": {"disable": ["a", 1], "concurrency": 0}, "glow": {}, "path_scope": {"allow_paths": [{}]}}
+    with pytest.raises(Refused) as told:
+        read(Settings, tree)
+    assert [mistake.path for mistake in told.value.mistakes] == [
+        ("tools", "disable", 1),
+        ("tools", "concurrency"),
+        ("glow",),
+        ("path_scope", "allow_paths", 0, "path"),
+    ]
+
+
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(("model", "providers", "permissions"), json_values)))
+def test_anything_is_settings_or_refused(tree: dict[str, Any]) -> None:
+    try:
+        made = read(Settings, tree)
+    except Refused as refused:
+        assert refused.mistakes
+    else:
+        assert read(Settings, msgspec.to_builtins(made)) == made
 
 
 @pytest.mark.parametrize(

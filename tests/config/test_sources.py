@@ -213,6 +213,15 @@ def test_unknown_keys_at_any_depth(place: Place, content: object, said: str) -> 
         ),
         ({"session": {"db": "postgresql://h/d"}}, "must be the path of a file"),
         ({"version": "1"}, 'version = "1" must be a whole number'),
+        ({"compaction": {"enabled": "perhaps"}}, 'compaction.enabled = "perhaps" must be true or false'),
+        ({"compaction": {"threshold": 1}}, "compaction.threshold = 1 must be less than 1"),
+        ({"model": {"stall_timeout": 0}}, "model.stall_timeout = 0 must be more than 0"),
+        ({"tools": {"max_output_bytes": 10**8}}, "= 100000000 must be at most 10000000"),
+        ({"model": {"name": "\ud800"}}, "must be a text without broken characters"),
+        ({"budgets": {"max_steps": "\ud800"}}, "must be a whole number"),
+        ({"providers": {"": {}}}, "providers must not hold an empty name"),
+        ({"providers": {"x": 1}}, "providers.x = 1 must hold keys and values"),
+        ({"path_scope": {"allow_paths": [5]}}, "path_scope.allow_paths[0] = 5 must hold keys and values"),
     ],
 )
 def test_wrong_values_are_named_with_key_value_and_file(place: Place, content: object, said: str) -> None:
@@ -248,6 +257,7 @@ def test_everything_that_is_wrong_is_said_at_once(place: Place) -> None:
         ("[]", " must hold one object"),
         ('{"model": {}, "model": {}}', "the key 'model' stands twice"),
         ('{"model": {"temperature": NaN}}', "NaN is not a number"),
+        ('{"models": {"m": {"input": 1e400}}}', ": models.m.input = Infinity must be a finite number"),
         ("[" * 100_000, ": "),
     ],
 )
@@ -318,6 +328,14 @@ def test_what_the_environment_held_is_not_repeated_in_errors(place: Place) -> No
     assert "hunter2" not in refusal
 
 
+@pytest.mark.parametrize(("text", "meant"), [("off", False), ("FALSE", False), ("0", False), ("yes", True)])
+def test_a_switch_may_be_a_word(place: Place, text: str, meant: bool) -> None:
+    place.write(place.user, {"compaction": {"enabled": "${env:SWITCH}"}})
+    assert place.load(SWITCH=text).settings.compaction.enabled is meant
+    assert place.load(SWITCH="on", AGENT_CLI_COMPACTION__ENABLED=text).settings.compaction.enabled is meant
+    assert place.load({"compaction.enabled": text}, SWITCH="on").settings.compaction.enabled is meant
+
+
 def test_variables(place: Place) -> None:
     loaded = place.load(
         AGENT_CLI_MODEL__NAME="m",
@@ -365,8 +383,13 @@ def test_nothing_else_of_the_process_is_read(place: Place, monkeypatch: pytest.M
     assert place.load().settings.model.name is None
 
 
-def test_places_and_instructions_do_without_pydantic() -> None:
-    code = "import sys, agent_cli.config.places, agent_cli.config.instructions as _; print('pydantic' in sys.modules)"
+def test_reading_the_settings_does_without_pydantic(place: Place) -> None:
+    file = place.write(place.project, {"permissions": {"mode": "alow"}})
+    code = (
+        "import sys, pathlib; from agent_cli.config.sources import load\n"
+        f"try: load(pathlib.Path({str(file.parent)!r}), {{'HOME': {str(place.home)!r}}}, {{}})\n"
+        "except Exception as refused: print(type(refused).__name__, 'pydantic' in sys.modules)"
+    )
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -376,7 +399,7 @@ def test_places_and_instructions_do_without_pydantic() -> None:
         check=True,
         env=dict(os.environ),
     )
-    assert done.stdout == "False\n"
+    assert done.stdout == "ConfigError False\n"
 
 
 def test_headers_are_the_operators_names_and_texts(place: Place) -> None:
