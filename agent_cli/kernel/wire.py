@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, TypeGuard, TypeVar
 
@@ -75,17 +76,16 @@ def is_list(data: Any) -> TypeGuard[list[Any]]:
 
 def is_too_deep(data: Any) -> bool:
     """Whether it is nested deeper than MOST_DEPTH: such a value could be read, but not be written again."""
-    level = [data]
+    level: list[Any] = [data]
     for _ in range(MOST_DEPTH):
-        level = [
-            item
-            for held in level
-            for item in (held.values() if is_object(held) else held)
-            if isinstance(item, (dict, list))
-        ]
+        level = [item for held in level for item in _held_by(held) if isinstance(item, (dict, list))]
         if not level:
             return False
     return True
+
+
+def _held_by(data: Any) -> Iterable[Any]:
+    return data.values() if is_object(data) else data
 
 
 def arguments(kind: type[T], data: dict[str, Any]) -> T:
