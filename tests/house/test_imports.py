@@ -55,6 +55,31 @@ def test_help_needs_no_model_no_screen_and_no_database():
     assert heavy_in(modules, *HEAVY, "httpx2", "sqlite3") == []
 
 
+def test_a_one_shot_run_imports_what_it_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AGENT_CLI_HOME", str(tmp_path))
+    code = (
+        "import sys; sys.argv = ['agent-cli', '-p', 'hi', '--provider', 'echo']\n"
+        "from agent_cli.__main__ import main; main()"
+    )
+    modules = modules_after(code, cwd=tmp_path)
+    assert {"agent_cli.engine.session", "agent_cli.config.sources", "sqlite3"} <= modules  # it did run
+    refused = (
+        "typer",
+        "pydantic",
+        "pydantic_core",
+        "pydantic_settings",
+        "rich",
+        "httpx2",
+        "importlib.resources",
+    )
+    assert heavy_in(modules, *HEAVY, *refused) == []
+
+
+def test_the_screen_opens_a_session_without_pydantic_and_typer():
+    code = "import agent_cli.cli.entry, agent_cli.compose.screen, agent_cli.config.sources"
+    assert heavy_in(modules_after(code), "typer", "pydantic", "pydantic_settings") == []
+
+
 @pytest.mark.parametrize("room", ["kernel", "ports", "context", "guardrails", "permissions", "engine"])
 def test_the_lower_floors_import_nothing_heavy(room: str):
     code = f"import pkgutil, importlib, agent_cli.{room} as room\n"
