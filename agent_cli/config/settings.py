@@ -117,7 +117,7 @@ class Model(Section, frozen=True):
         Count | None, _says("Most tokens of one answer; without one the model's own limit.")
     ] = None
     temperature: Annotated[
-        float | None, Meta(ge=0, le=2), _says("Sampling temperature, for models that take one.")
+        Annotated[float, Meta(ge=0, le=2)] | None, _says("Sampling temperature, for models that take one.")
     ] = None
     context_window: Annotated[
         Window | None,

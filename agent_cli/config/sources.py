@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from agent_cli.config import check, fields, files, places, problems
 from agent_cli.config.settings import VERSION, Settings, allowed_path
 from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.values import Plain
 from agent_cli.kernel.wire import is_list, is_object
 
 PREFIX = "AGENT_CLI_"
@@ -23,8 +25,7 @@ PATHS = {"session.db", "agent.system_prompt_file"}
 FLAGS = "command line"
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Plain, frozen=True):
     """`origins` names for every dotted key where its value came from: a file, a variable, "command line" or
     "default"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
     `notices` are lines for the operator. `files` were read, the weakest first. `project` is the `.agents/`.
@@ -44,8 +45,7 @@ class Loaded:
         return origin == FLAGS or origin.startswith(PREFIX)
 
 
-@dataclass(slots=True)
-class Layer:
+class Layer(msgspec.Struct):
     """`tree` is what stands in `written` with placeholders filled in; paths in it begin at `base`."""
 
     origin: str

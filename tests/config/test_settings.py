@@ -40,6 +40,17 @@ def test_every_key_is_there_and_described() -> None:
     assert [key.name for key in all_keys() if not key.description.endswith(".")] == []
 
 
+def test_the_schema_is_one_for_msgspec_too() -> None:
+    schema = msgspec.json.schema(Settings)["$defs"]
+    assert schema["Ui"]["additionalProperties"] is False
+    assert schema["Model"]["properties"]["temperature"]["anyOf"][0] == {
+        "type": "number",
+        "minimum": 0,
+        "maximum": 2,
+    }
+    assert msgspec.convert({"model": {"temperature": 1}}, Settings).model.temperature == 1.0
+
+
 def test_defaults() -> None:
     settings = Settings()
     defaults = {key.name: key.default for key in all_keys() if not key.named}
