@@ -130,12 +130,16 @@ class Facts(Plain, frozen=True):
 
 
 class Ruling(Plain, frozen=True):
-    """`rule` names what decided; `reason` is for the person; `remedy` tells an unattended run what to pass."""
+    """`rule` names what decided; `reason` is for the person; `remedy` tells an unattended run what to pass.
+
+    `once_only` says that an approval of this holds for this one call, whatever the operator answers.
+    """
 
     verdict: Literal["allow", "ask", "deny"]
     rule: str
     reason: str
     remedy: str = ""
+    once_only: bool = False
 
 
 class Policy(Protocol):

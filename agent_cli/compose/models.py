@@ -11,7 +11,7 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
-from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.errors import ConfigError, NoModel
 from agent_cli.providers import refreshed
 from agent_cli.providers.registry import Registry
 from agent_cli.providers.vendors import ENDPOINTS, KEYS, Endpoint
@@ -89,7 +89,7 @@ def model_name(loaded: Loaded, registry: Registry, resumed: str) -> str:
     if name is None and model.provider:
         raise ConfigError(NO_USUAL_MODEL.format(provider=model.provider))
     if name is None:
-        raise ConfigError(NO_MODEL)
+        raise NoModel(NO_MODEL)
     return name
 
 

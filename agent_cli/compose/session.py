@@ -25,6 +25,7 @@ from agent_cli.engine.parts import Parts, WatchdogMode
 from agent_cli.engine.parts import Settings as RequestSettings
 from agent_cli.engine.session import Session
 from agent_cli.guardrails.book import signals
+from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel.commands import SetMode
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.events import SessionStarted
@@ -47,6 +48,9 @@ UNATTENDED_SECONDS = 14_400.0
 UNATTENDED_DOLLARS = 10.0
 COMPACT_INSTRUCTIONS = 2_000
 """Characters of a file of instructions that a small model is given."""
+
+BREAKERS = Breakers()
+"""Of the process: a service that is down for one session is down for all of them."""
 
 CONTROL_FILES = (
     ".agents/config.json",
@@ -188,6 +192,7 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         watchdog=_watchdog(settings, attended=options.attended),
         settings=_request_settings(settings),
         fallbacks=settings.model.fallback,
+        breakers=BREAKERS,
         notices=tuple(loaded.notices),
         on_close=kept.close,
     )

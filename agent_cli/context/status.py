@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.limits import WARN_SHARE, Limits
 from agent_cli.kernel.values import Plain
-
-WARN_SHARE = 0.8
 
 
 class Progress(Plain, frozen=True):

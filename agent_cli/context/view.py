@@ -33,6 +33,7 @@ class View:
         self._closed: list[Message] = []
         self._closed_items = 0
         self._open: dict[str, ToolCall] = {}
+        self._asked_at = 0
         self._results: dict[str, tuple[int, ToolResult]] = {}
         self._used_ids: set[str] = set()
 
@@ -41,20 +42,20 @@ class View:
             return  # a subtask has a view of its own
         match entry.event:
             case ev.OperatorMessage(content):
-                self._settle(entry.seq)
+                self._settle()
                 self._items += [Item(entry.seq, "user", part) for part in content if not _blank(part)]
             case ev.AssistantMessage(parts=parts):
-                self._settle(entry.seq)
+                self._settle()
                 self._say(entry.seq, parts)
             case ev.ToolReturned(call_id, _, output):
                 self._return(entry.seq, call_id, output)
             case ev.TurnCompleted() | ev.TurnError():
-                self._settle(entry.seq)
+                self._settle()
             case ev.CompactionPerformed(cleared=cleared, summary=summary, keeps_from=keeps_from):
-                self._settle(entry.seq)
+                self._settle()
                 self._reduce(frozenset(cleared), summary, keeps_from)
             case ev.CheckpointPerformed(record, keeps_from):
-                self._settle(entry.seq)
+                self._settle()
                 self._reduce(frozenset(), record, keeps_from)
             case _:
                 pass  # everything else is for people, rules and accounts
@@ -66,7 +67,7 @@ class View:
     def messages(self) -> tuple[Message, ...]:
         """What to send now. Calls still open get a result that says so; the view itself stays open for theirs."""
         if self._open:
-            return tuple(_grouped([*self._items, *_settled(self._items[-1].seq, self._open, self._results)]))
+            return tuple(_grouped([*self._items, *_settled(self._asked_at, self._open, self._results)]))
         self._close_finished()
         return (*self._closed, *_grouped(self._items[self._closed_items :]))
 
@@ -77,6 +78,7 @@ class View:
         if not self._items:
             return  # a conversation begins with the operator
         self._items += [Item(seq, "assistant", part) for part in kept]
+        self._asked_at = seq
         for part in kept:
             if isinstance(part, ToolCall):
                 self._open[part.call_id] = part
@@ -92,19 +94,17 @@ class View:
         content = output.for_model or (Text("(no output)"),)
         self._results[call_id] = (seq, ToolResult(call_id, call.name, content, output.ok))
         if len(self._results) == len(self._open):
-            self._settle(seq)
+            self._settle()
 
-    def _settle(self, seq: int) -> None:
-        self._items += _settled(seq, self._open, self._results)
+    def _settle(self) -> None:
+        self._items += _settled(self._asked_at, self._open, self._results)
         self._open.clear()
         self._results.clear()
 
     def _reduce(self, cleared: frozenset[str], summary: str, keeps_from: int) -> None:
         kept = [_clear(item, cleared) for item in self._items if item.seq >= keeps_from]
         while kept and (isinstance(kept[0].part, ToolResult) or not (summary or kept[0].role == "user")):
-            del kept[
-                0
-            ]  # a tail never begins between a call and its result, nor a conversation with the model
+            del kept[0]  # a tail never begins with a result, nor a conversation with the model
         opening = [Item(keeps_from - 1, "user", Text(SUMMARY_OPENING + summary))] if summary else []
         self._items = [*opening, *kept]
         self._closed, self._closed_items = [], 0
@@ -120,7 +120,7 @@ class View:
 
 
 def _settled(seq: int, calls: dict[str, ToolCall], results: dict[str, tuple[int, ToolResult]]) -> list[Item]:
-    """The results of a batch in the order of its calls; a missing one is supplied."""
+    """The results of a batch in the order of its calls; a missing one is supplied, as of the calls' own entry."""
     settled: list[Item] = []
     for call_id, call in calls.items():
         lost = ToolResult(call_id, call.name, (Text(OUTCOME_UNKNOWN),), ok=False)

@@ -101,19 +101,20 @@ class Batch:
             ready.ruling.reason,
             ready.ruling.rule,
             ready.tool.preview(ready.args),
-            self._core.parts.suggest(ready.proposal, "always"),
+            "" if ready.ruling.once_only else self._core.parts.suggest(ready.proposal, "always"),
+            ready.ruling.once_only,
         )
 
     def _decide(self, ready: Ready, answer: Answer, refused: set[str]) -> None:
         core, call = self._core, ready.call
-        grant = ""
-        if answer.allowed and answer.scope != "once":
-            grant = core.parts.suggest(ready.proposal, answer.scope)
-        if answer.allowed and answer.scope == "always":
+        grant, scope = "", "once" if ready.ruling.once_only else answer.scope
+        if answer.allowed and scope != "once":
+            grant = core.parts.suggest(ready.proposal, scope)
+        if answer.allowed and scope == "always":
             core.parts.remember(grant)
         core.record(
             ev.ApprovalDecided(
-                call.call_id, call.name, answer.allowed, "operator", answer.scope, grant, answer.message
+                call.call_id, call.name, answer.allowed, "operator", scope, grant, answer.message
             )
         )
         if not answer.allowed:

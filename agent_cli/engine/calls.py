@@ -81,7 +81,7 @@ def judge(core: Core, proposal: Proposal) -> Ruling:
 
 def denial(ruling: Ruling, message: str = "") -> str:
     """What the model reads of a refusal."""
-    told = [f"Refused ({ruling.rule}): {ruling.reason}", message, ruling.remedy]
+    told = [f"Refused ({ruling.rule}): {ruling.reason.rstrip('.')}.", message, ruling.remedy]
     return "\n".join(line for line in told if line)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Mapping
 
 import msgspec
 
+from agent_cli.context.budget import budget_of
 from agent_cli.context.view import View
 from agent_cli.engine.hub import Hub
 from agent_cli.engine.parts import Parts
@@ -20,6 +22,9 @@ from agent_cli.kernel.messages import Prompt, calls_of
 from agent_cli.ports import Alert, Facts, OpenModel, Signal, Tool
 
 log = logging.getLogger("agent_cli.engine")
+
+
+OBSERVATIONS = 4
 
 
 class Core:
@@ -40,6 +45,8 @@ class Core:
         self.call_ids: set[str] = set()
         self._live = False
         self._found: list[Alert] = []
+        self.observed: deque[Alert] = deque(maxlen=OBSERVATIONS)
+        self.know_budget()
         self.hub = Hub(parts.log, parts.clock, self._apply)
         self.hub.replay()
         self._live = True
@@ -84,6 +91,8 @@ class Core:
 
     def _tell(self, alert: Alert) -> None:
         self.record(ev.GuardrailFinding(alert.signal, "behaviour", alert.severity, alert.reason))
+        if self.parts.watchdog in ("feedback", "enforce"):
+            self.observed.append(alert)
         if alert.severity == "critical" and self.parts.watchdog == "enforce" and self.stop is None:
             self.stop = alert
 
@@ -117,12 +126,20 @@ class Core:
         """The next request goes to that model. Its text so far, if a request failed, is withdrawn."""
         self.model = opened
         self.state.card = opened.card
+        self.know_budget()
         self.record(ev.ModelSwitched(opened.provider.name, opened.card.id, reason))
 
     def learn_window(self, window: int) -> None:
         """The service said how large the window is."""
         self.model = self.model._replace(card=msgspec.structs.replace(self.model.card, window=window))
         self.state.card = self.model.card
+        self.know_budget()
+
+    def know_budget(self) -> None:
+        """Where the state of this model says that reduction begins."""
+        compaction = self.parts.compaction
+        limit = budget_of(self.model.card, compaction).limit
+        self.state.context_limit = limit if compaction.enabled else None
 
     def halt(self) -> str:
         """Why the session refuses turns, "" if it does not. Live config wins over what the log restored."""

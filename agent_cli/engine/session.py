@@ -16,9 +16,11 @@ from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
 from agent_cli.engine.turn import Turn
 from agent_cli.guardrails import budgets
+from agent_cli.guardrails.feedback import watchdog_block
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Command, Compact, Interrupt, Mode, Reset, Say, SetMode, SetModel
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
+from agent_cli.kernel.messages import Text
 
 log = logging.getLogger("agent_cli.engine")
 
@@ -85,6 +87,8 @@ class Session:
             case Reset(guardrail, added):
                 self._ensure_started()
                 self._core.record(ev.GuardrailReset(guardrail, added))
+                if self._task is None:
+                    self._next()
 
     async def idle(self) -> None:
         """Returns when no turn runs and none is queued. Raises StoreError when the log broke."""
@@ -191,8 +195,13 @@ class Session:
         core.record(ev.TurnStarted(core.model.card.id))
         if halt:
             core.record(endings.refused(f"the session is halted: {halt}"))
+            self._later.append(say)  # it waits for a reset
+            self._show_queue()
             return
         core.record(ev.OperatorMessage(say.content))
+        if core.observed:
+            core.record(ev.OperatorMessage((Text(watchdog_block(tuple(core.observed))),), by="product"))
+            core.observed.clear()
         self._idle.clear()
         self._timed_out = False
         self._task = asyncio.create_task(self._run())
@@ -249,7 +258,7 @@ class Session:
     def _next(self) -> None:
         """The next turn, from what waits; an interrupt ends a turn, not what waits behind it."""
         waiting = self._steered or self._later
-        if waiting and self._core.hub.failure is None:
+        if waiting and self._core.hub.failure is None and not self.halted:
             say = waiting.popleft()
             self._show_queue()
             self._begin(say)

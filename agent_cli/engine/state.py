@@ -35,7 +35,7 @@ class State:
     """Up to date with the last recorded entry. Front ends read it and never write it.
 
     `context_tokens` is the size of the next prompt as far as known; `context_estimated` says whether part of
-    it is estimated. `window` of the model is `card.window` (None: unknown). `turn_started` is epoch seconds.
+    it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_started` is epoch seconds.
     """
 
     session: str
@@ -57,6 +57,7 @@ class State:
     calls: int = 0
     context_tokens: int = 0
     context_estimated: bool = False
+    context_limit: int | None = None
     pending: dict[str, ev.ApprovalRequested] = field(default_factory=dict)
     queued: tuple[Say, ...] = ()
     grants: tuple[str, ...] = ()

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agent_cli.kernel.events import BudgetWarning, Exhausted
-from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.limits import WARN_SHARE, Limits
 from agent_cli.kernel.values import Plain
-
-WARN_SHARE = 0.8
 
 
 class Spent(Plain, frozen=True):

@@ -2,6 +2,7 @@
 
 AgentError
 ├── ConfigError                 a flag, a key or a file of the operator is wrong            exit 2
+│   └── NoModel                 there is no key and no local model                          exit 2
 ├── TurnInFlightError           asked between turns only, while one runs
 ├── ArgumentsError              a model's arguments do not fit a tool's schema              data for the model
 ├── ToolError                   a tool could not do its work                                data for the model
@@ -36,6 +37,10 @@ class AgentError(Exception):
 
 class ConfigError(AgentError):
     kind = "config"
+
+
+class NoModel(ConfigError):
+    kind = "no-model"
 
 
 class TurnInFlightError(AgentError):

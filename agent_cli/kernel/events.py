@@ -105,7 +105,10 @@ class GuardrailFinding(Value, frozen=True, tag="guardrail-finding"):
 
 
 class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
-    """The turn waits for an `Answer` with this call id. `preview` is the full command or the diff."""
+    """The turn waits for an `Answer` with this call id. `preview` is the full command or the diff.
+
+    `once_only` says that no answer holds for a later call; else `suggestion` is the rule of "always".
+    """
 
     call_id: str
     tool: str
@@ -114,15 +117,16 @@ class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
     rule: str
     preview: Display | None = None
     suggestion: str = ""
+    once_only: bool = False
 
 
 class ApprovalDecided(Value, frozen=True, tag="approval-decided"):
-    """`by` is operator, rule or nobody. `grant` is the rule that a scope beyond "once" adds."""
+    """`by` is "interrupt" where the turn was stopped first. `grant` is the rule that a scope beyond "once" adds."""
 
     call_id: str
     tool: str
     allowed: bool
-    by: Literal["operator", "interrupt", "nobody"]
+    by: Literal["operator", "interrupt"]
     scope: GrantScope = "once"
     grant: str = ""
     message: str = ""

@@ -6,6 +6,9 @@ from typing import Literal
 
 from agent_cli.kernel.values import Plain
 
+WARN_SHARE = 0.8
+"""Of a ceiling: from here on the operator is warned and the model told to wrap up."""
+
 
 class Limits(Plain, frozen=True):
     """`max_tokens` is cumulative input + output of a turn; `max_duration` is seconds of a turn; costs are USD."""

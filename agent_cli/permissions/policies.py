@@ -45,7 +45,7 @@ def control_plane(proposal: Proposal, facts: Facts) -> Ruling | None:
         return None
     reason = f"{touched} decides what this program may do; each change needs its own approval"
     if facts.attended:
-        return Ruling("ask", "control-plane", reason)
+        return Ruling("ask", "control-plane", reason, once_only=True)
     remedy = "Nobody is here to approve it: a person has to make this change."
     return Ruling("deny", "control-plane", reason, remedy)
 

@@ -12,7 +12,7 @@ from agent_cli.engine.parts import Settings
 from agent_cli.guardrails.book import signals
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Interrupt, Reset, SetMode, SetModel
+from agent_cli.kernel.commands import Answer, Interrupt, Reset, SetMode, SetModel
 from agent_cli.kernel.errors import (
     AuthFailed,
     ConnectionFailed,
@@ -24,6 +24,7 @@ from agent_cli.kernel.errors import (
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard, Usage
+from agent_cli.ports import Facts, Proposal, Ruling
 from tests.fakes.clock import FakeClock, InstantClock, settle
 from tests.fakes.log import ListLog
 from tests.fakes.models import CARD, OneModel, Playing, says, wants
@@ -647,4 +648,51 @@ async def test_different_results_are_not_a_loop():
     )
     await run(session, say("go"))
     assert ending(log).outcome == "completed"
+    await session.close()
+
+
+async def test_under_feedback_the_model_is_told_at_its_next_turn():
+    provider = Playing(*[wants(("read", {"path": "a"})) for _ in range(6)], says("ok"), says("next"))
+    session = open_session(provider, FakeTool("read"), signals=signals(), watchdog="feedback")
+    await run(session, say("go"))
+    await run(session, say("and?"))
+    told = provider.asked[-1].messages[-1].parts[-1]
+    assert isinstance(told, Text)
+    assert told.text.startswith("[watchdog]")
+    assert "repeated-tool-call" in told.text
+    await session.close()
+
+
+async def test_a_message_to_a_halted_session_waits_and_drives_the_first_turn_after_the_reset():
+    provider = Playing(says("dear"), says("again"), says("third"))
+    session = open_session(provider, limits=Limits(max_session_cost=0.0001))
+    await run(session, say("go"))
+    await run(session, say("waits"))
+    await run(session, say("waits too"))
+    assert len(provider.asked) == 1
+    assert len(session.state.queued) == 2
+    session.send(Reset("cost_ceiling", 5.0))
+    await session.idle()
+    assert session.state.queued == ()
+    said = [part.text for m in provider.asked[-1].messages for part in m.parts if isinstance(part, Text)]
+    assert said.index("waits") < said.index("waits too")
+    await session.close()
+
+
+async def test_an_approval_that_holds_once_grants_nothing():
+    def control(proposal: Proposal, facts: Facts) -> Ruling:
+        return Ruling("ask", "control-plane", "it decides", once_only=True)
+
+    remembered: list[str] = []
+    log, tool = ListLog(), FakeTool("write", read_only=False)
+    provider = Playing(wants(("write", {"path": "a"})), says("ok"))
+    session = open_session(provider, tool, log=log, judge=control, remember=remembered.append)
+    session.send(say("go"))
+    asked = (await until(session, is_fact(ev.ApprovalRequested)))[-1]
+    assert isinstance(asked, ev.Entry)
+    assert isinstance(asked.event, ev.ApprovalRequested)
+    assert (asked.event.once_only, asked.event.suggestion) == (True, "")
+    session.send(Answer(asked.event.call_id, allowed=True, scope="always"))
+    await session.idle()
+    assert (tool.ran, remembered, session.state.grants) == (["a"], [], ())
     await session.close()
