@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_cli.config.check import Refused, read
@@ -130,6 +130,7 @@ def test_mistakes_are_listed_with_their_places() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(("model", "providers", "permissions"), json_values)))
 def test_anything_is_settings_or_refused(tree: dict[str, Any]) -> None:
     try:
