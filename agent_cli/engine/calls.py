@@ -20,6 +20,7 @@ log = logging.getLogger("agent_cli.engine")
 
 CANCELLED = "cancelled by the operator; what it returned so far may be missing"
 CUT = "not run: the arguments were cut off by the output limit; make the call again in smaller parts"
+CRASHED = "{name} crashed ({problem}); this is a fault of the tool"
 NOT_RUN = "not run: the turn was stopped before this call"
 
 
@@ -63,6 +64,9 @@ def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
         proposal = Proposal(call.name, tool.read_only, tool.touches(args))
     except (ArgumentsError, ToolError) as problem:
         return Refused(call, failure(str(problem)))
+    except Exception as problem:
+        log.exception("tool %s cannot say what it would touch", call.name)
+        return Refused(call, failure(CRASHED.format(name=call.name, problem=_named(problem))))
     ruling = judge(core, proposal)
     if ruling.verdict == "deny":
         return Refused(call, failure(denial(ruling)))
@@ -113,9 +117,7 @@ async def run(core: Core, ready: Ready) -> None:
         output = failure(str(problem))
     except Exception as problem:
         log.exception("tool %s crashed", call.name)
-        output = failure(
-            f"{call.name} crashed ({type(problem).__name__}: {problem}); this is a fault of the tool"
-        )
+        output = failure(CRASHED.format(name=call.name, problem=_named(problem)))
     settle(core, call, _bounded(core, ready.tool, output), executed=True, seconds=clock.monotonic() - begun)
 
 
@@ -125,3 +127,7 @@ def _bounded(core: Core, tool: Tool, output: ev.Output) -> ev.Output:
 
 def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:
     core.record(ev.ToolReturned(call.call_id, call.name, output, executed, round(seconds, 4)))
+
+
+def _named(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {problem}"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from agent_cli.kernel.messages import ToolCall
-from agent_cli.kernel.wire import is_object, is_too_deep
+from agent_cli.kernel.wire import is_list, is_object, is_too_deep
 from agent_cli.providers.memo import json_bytes
 
 
@@ -55,11 +55,20 @@ def parsed(data: bytes | str) -> Any:
         import json
 
         try:
-            return json.loads(data)
+            return _mended(json.loads(data))
         except RecursionError:
             raise _too_deep() from None
     except RecursionError:
         raise _too_deep() from None
+
+
+def _mended(value: Any) -> Any:
+    """With U+FFFD for halves of pairs: no path, no file and no request can hold them."""
+    if isinstance(value, str):
+        return _whole(value)
+    if is_list(value):
+        return [_mended(item) for item in value]
+    return {_whole(key): _mended(item) for key, item in value.items()} if is_object(value) else value
 
 
 def _too_deep() -> ValueError:

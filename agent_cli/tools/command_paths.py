@@ -17,6 +17,8 @@ _WRITERS = frozenset({
 })  # fmt: skip
 _ASKS = frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"})
 _MOST = 500
+_MOST_WORDS = 5_000
+"""Each is looked up on the disk before anything runs."""
 _MOST_PLACES = 8
 _LONGEST_NAME = 255
 Access: TypeAlias = Literal["r", "w"]
@@ -35,6 +37,8 @@ def paths_of(command: str, cwd: str) -> Found:
     places, every = [cwd], [cwd]
     try:
         for segment in scan(command).segments:
+            if len(segment.words) > _MOST_WORDS:
+                return Found((), f"the command has more than {_MOST_WORDS:,} words")
             uses |= dict.fromkeys(_uses(segment, places))
             if segment.words[:1] == ("cd",):
                 into = segment.words[-1] if len(segment.words) > 1 else "~"
@@ -50,7 +54,7 @@ def paths_of(command: str, cwd: str) -> Found:
 
 
 def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:
-    for word, access in _words(segment):
+    for word, access in dict.fromkeys(_words(segment)):
         for place in places:
             path = _path(word, place, writes=access == "w")
             if path is not None:

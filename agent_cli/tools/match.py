@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
 How: TypeAlias = Literal["exact", "line-trimmed", "indentation-shifted"]
@@ -26,14 +28,11 @@ def places(text: str, old: str, new: str) -> tuple[How, list[Place]]:
     whole = wanted[-1] == "" and len(wanted) > 1
     if whole:
         wanted.pop()
-    windows = list(_windows(lines, wanted))
-    trimmed = [
-        at for at in windows if all(lines[at + i].rstrip() == line.rstrip() for i, line in enumerate(wanted))
-    ]
+    trimmed = list(_windows(lines, wanted, str.rstrip))
     if trimmed:
         return "line-trimmed", [_place(text, lines, starts, at, len(wanted), new, whole) for at in trimmed]
     shifted: list[Place] = []
-    for at in windows:
+    for at in _windows(lines, wanted, str.strip):
         turned = _shifted(lines[at : at + len(wanted)], wanted, new)
         if turned is not None:
             shifted.append(_place(text, lines, starts, at, len(wanted), turned, whole))
@@ -56,12 +55,14 @@ def _lines(text: str) -> tuple[list[str], list[int]]:
     return lines, starts
 
 
-def _windows(lines: list[str], wanted: list[str]) -> Iterator[int]:
-    """Where every line is the wanted one but for blanks at its ends."""
-    bare = [line.strip() for line in wanted]
-    for at in range(len(lines) - len(wanted) + 1):
-        if lines[at].strip() == bare[0] and all(lines[at + i].strip() == line for i, line in enumerate(bare)):
-            yield at
+def _windows(lines: list[str], wanted: list[str], bare: Callable[[str], str]) -> Iterator[int]:
+    """Where every line is the wanted one, both as `bare` makes them. Linear also where lines repeat."""
+    kept = [bare(line) for line in lines]
+    begins = list(accumulate((len(line) + 1 for line in kept), initial=0))
+    text = "\n".join(("", *kept, ""))
+    sought = "\n".join(("", *map(bare, wanted), ""))
+    for at in _starts(text, sought):
+        yield bisect_left(begins, at)
 
 
 def _place(

@@ -9,9 +9,9 @@ from agent_cli.kernel.events import Finished
 from agent_cli.kernel.messages import ToolCall
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.wire import MOST_DEPTH
-from agent_cli.ports import Alert
+from agent_cli.ports import Alert, Touches
 from tests.fakes.log import ListLog
-from tests.fakes.models import Playing, says
+from tests.fakes.models import Playing, says, wants
 from tests.fakes.sessions import open_session, run, say
 from tests.fakes.tools import FakeTool
 
@@ -60,3 +60,19 @@ def test_arguments_nested_deeper_than_can_be_written_are_none():
     assert repair(nested(MOST_DEPTH)) is not None
     for depth in (MOST_DEPTH + 1, 900, 10_000):
         assert repair(nested(depth)) is None
+
+
+class Lost(FakeTool):
+    def touches(self, args: object, /) -> Touches:
+        raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+
+
+async def test_a_tool_that_cannot_say_what_it_touches_does_not_run():
+    log = ListLog()
+    session = open_session(Playing(wants(("read", {"path": "a"})), says("done")), Lost("read"), log=log)
+    await run(session, say("go"))
+    await session.close()
+    (returned,) = [entry.event for entry in log.read() if isinstance(entry.event, ev.ToolReturned)]
+    assert not returned.executed
+    assert "crashed" in ev.as_text(returned.output)
+    assert isinstance(*ended(log), ev.TurnCompleted)

@@ -321,3 +321,7 @@ def test_json_nested_without_end_is_no_json(text: str):
     with pytest.raises(ValueError, match="nested too deeply"):
         parsed(text)
     assert arguments_of(text) is None
+
+
+def test_halves_of_pairs_are_mended_where_they_come_in():
+    assert arguments_of(r'{"p\ud800": ["\udc00 \ud83d\ude00", 1]}') == {"p\ufffd": ["\ufffd \U0001f600", 1]}

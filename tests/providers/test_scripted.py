@@ -178,7 +178,7 @@ async def test_halves_of_pairs_in_arguments_are_played():
     finished = (await play(Scripted(parse(line, "script"))))[-1]
     assert isinstance(finished, Finished)
     ((_, name, arguments),) = [(one.call_id, one.name, one.arguments) for one in calls_of(finished.parts)]
-    assert (name, arguments) == ("read_file", {"path": "\ud800"})
+    assert (name, arguments) == ("read_file", {"path": "\ufffd"})
 
 
 def test_a_script_that_is_no_text_is_refused(tmp_path: Path):

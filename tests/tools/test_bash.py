@@ -373,3 +373,8 @@ async def test_it_says_that_the_project_is_gone(tmp_path: Path) -> None:
     for command in ("echo hi", "cd . && pwd"):
         assert "is gone" in await bench.refused("bash", command=command)
     assert descriptors() == before
+
+
+def test_a_line_of_very_many_words_counts_as_outside(bench: Bench) -> None:
+    touches = bench.touches("bash", command="true " + " ".join(map(str, range(100_000))))
+    assert "more than 5,000 words" in touches.unresolved

@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -297,3 +298,13 @@ def test_a_missing_final_newline_is_shown() -> None:
     expected = list(difflib.unified_diff(["a\n", "b"], ["a\n", "b\n"], "f", "f"))
     assert len(expected) > 3
     assert file_diff("f", "a\nb", "a\nb\n").diff.endswith("-b\n\\ No newline at end of file\n+b\n")
+
+
+async def test_a_file_of_equal_lines_is_searched_at_once(bench: Bench) -> None:
+    bench.put("a.txt", "line\n" * 100_000)
+    begun = time.process_time()
+    told = await bench.refused(
+        "edit_file", path="a.txt", edits=[{"old": "line\n" * 50_000 + "nope", "new": "x"}]
+    )
+    assert "is not in a.txt" in told
+    assert time.process_time() - begun < 5
