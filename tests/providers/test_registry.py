@@ -245,3 +245,49 @@ def test_only_what_is_used_is_loaded():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split("\n")[0] == "[] False"
+
+
+async def test_what_config_says_of_a_vendor_changes_only_that():
+    async with FakeService([Say("Hi.")]) as service:
+        rows = {
+            "openai": Endpoint(f"{service.url}/v1", "WORK_KEY", "responses", {"x-team": "blue"}),
+            "openrouter": Endpoint(headers={"x-title": "mine"}),
+        }
+        registry = Registry(
+            {"WORK_KEY": "w", "OPENAI_API_KEY": "other", "OPENROUTER_API_KEY": "r"}, endpoints=rows
+        )
+        await answer_of(registry.open("gpt-5.2"))
+        router = registry.open("openrouter/x")
+        await registry.close()
+    request = service.requests[0]
+    assert request.path == "/v1/responses"
+    assert (request.headers["authorization"], request.headers["x-team"]) == ("Bearer w", "blue")
+    assert router.endpoint == "https://openrouter.ai/api/v1"
+    with pytest.raises(ConfigError, match="Set WORK_KEY"):
+        opened("gpt-5.2", {"OPENAI_API_KEY": "k"}, endpoints={"openai": Endpoint(key_env="WORK_KEY")})
+
+
+@pytest.mark.parametrize(
+    ("environ", "options", "name"),
+    [
+        ({"ANTHROPIC_API_KEY": "k"}, {}, "claude-haiku-4-5"),
+        (GEMINI, {}, "gemini-3.5-flash-lite"),
+        (KEYS, {"provider": "vertex"}, "gemini-3.5-flash-lite"),
+        (KEYS, {"provider": "anthropic-vertex"}, "claude-haiku-4-5"),
+        (KEYS, {"tiers": {"small": "ollama/tiny"}}, "ollama/tiny"),
+        ({"OPENAI_API_KEY": "k"}, {"tiers": {"small": "gpt-4.1-mini"}}, "gpt-4.1-mini"),
+    ],
+)
+def test_a_size_instead_of_a_name(environ: dict[str, str], options: dict[str, Any], name: str):
+    assert Registry(environ, **options).default_name("small") == name
+
+
+def test_a_size_that_nobody_named():
+    with pytest.raises(ConfigError, match=r"No mid model of openai is known.*model\.tiers\.mid"):
+        Registry({"OPENAI_API_KEY": "k"}, tiers={"small": "x"}).default_name("mid")
+
+
+def test_models_of_one_address_share_its_endpoint():
+    registry = Registry({**KEYS, **GEMINI})
+    assert registry.open("claude-opus-5").endpoint == registry.open("claude-haiku-4-5").endpoint
+    assert registry.open("gemini-3.7-flash").endpoint == "https://generativelanguage.googleapis.com"
