@@ -59,7 +59,8 @@ TIER_MODELS: dict[str, dict[Tier, str]] = {
         "small": "gemini-3.5-flash-lite",
     },
 }
-TIER_MODELS |= {"vertex": TIER_MODELS["gemini"], "anthropic-vertex": TIER_MODELS["anthropic"]}
+TIER_MODELS["vertex"] = TIER_MODELS["gemini"]
+TIER_MODELS["anthropic-vertex"] = TIER_MODELS["anthropic"]
 
 SNAPSHOT = re.compile(r"[-@](\d{8}|\d{4}-\d{2}-\d{2})$")
 VENDOR = re.compile(r"^.*?(?=(?:claude|gpt|gemini|chatgpt)-|o\d(?:$|-))")
