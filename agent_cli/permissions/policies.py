@@ -15,8 +15,10 @@ from agent_cli.permissions.rules import (
     about,
     allows_line,
     allows_path,
+    closes_to_commands,
     denies,
     names_place,
+    parse,
 )
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.suggest import suggestion
@@ -54,6 +56,10 @@ def deny_rules(proposal: Proposal, facts: Facts) -> Ruling | None:
     for rule in about(facts.deny, proposal):
         if denies(rule, proposal, facts.roots):
             return Ruling("deny", f"deny: {rule.text}", f"the rule '{rule.text}' forbids it")
+    if proposal.touches.command is not None:
+        for text in facts.deny:
+            if closes_to_commands(parse(text), proposal.touches.paths, facts.roots):
+                return Ruling("deny", f"deny: {text}", f"the rule '{text}' closes a file that it touches")
     return None
 
 

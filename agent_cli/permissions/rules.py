@@ -20,7 +20,7 @@ from typing import NamedTuple
 from agent_cli.permissions import globs
 from agent_cli.permissions.bundle import read_only, risky
 from agent_cli.permissions.shell import Words, joined, read_command, segments, unwrapped
-from agent_cli.ports import Proposal
+from agent_cli.ports import PathUse, Proposal
 
 _HEAD = re.compile(r"([A-Za-z_][\w*-]*):(?!//)(.*)", re.DOTALL)
 Roots = tuple[tuple[str, str], ...]
@@ -72,6 +72,18 @@ def denies(rule: Rule, proposal: Proposal, roots: Roots) -> bool:
     if touches.command is not None:
         return any(_denies_command(rule.pattern, seen) for seen in views(touches.command))
     return globs.flat(rule.pattern).fullmatch(touches.subject) is not None
+
+
+def closes_to_commands(rule: Rule, uses: Iterable[PathUse], roots: Roots) -> bool:
+    """What may not be read or written with a tool for files may not be with a shell either.
+
+    A rule for all files refuses the tool, not every command.
+    """
+    if not rule.tool or rule.is_everything:
+        return False
+    reads, writes = rule.is_about("read_file"), rule.is_about("write_file") or rule.is_about("edit_file")
+    touched = (use for use in uses if reads or (writes and use.access == "w"))
+    return any(below(rule.pattern, use.path, roots) for use in touched)
 
 
 def below(pattern: str, path: str, roots: Roots) -> bool:

@@ -189,6 +189,10 @@ class _Scanner:
         if not self.awaiting:
             self.words.append(text)
             return
+        if self.awaiting == "<<<":
+            self.bodies.append((text, True))
+            self.awaiting = ""
+            return
         kept = self.sources if self.awaiting == "<" else self.targets
         if text not in HARMLESS_TARGETS or (kept is self.sources and text != "/dev/null"):
             kept.append(text)
@@ -330,7 +334,7 @@ class _Scanner:
         elif operator in ("<<", "<<-"):
             self._heredoc()
         elif operator == "<<<":
-            self.certain = False
+            self.certain, self.awaiting = False, operator
         else:
             self.certain = self.certain and not self.awaiting and operator != "<>"
             self.awaiting = "<" if operator == "<" else ">"

@@ -456,3 +456,27 @@ def test_the_control_plane_of_a_directory_below_is_closed_too(name: str, mode: M
     for proposal in (write(f"{ROOT}/{name}"), bash("x", writes=(f"{ROOT}/{name}",))):
         assert judge(proposal, facts(mode, allow=("*",))).verdict != "allow"
     assert judge(write(f"{ROOT}/sub/.agents/notes.md"), facts("acceptEdits")).verdict == "allow"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_may_not_be_read_with_a_tool_may_not_be_with_a_shell(mode: Mode) -> None:
+    """`cat` is in the read bundle: without this it would print what read_file refuses."""
+    denied = facts(mode, deny=("read_file:secret/*", "write_file:kept/*", "edit_file:*"), allow=("bash:*",))
+    for path, access, verdict in (
+        ("secret/a", "r", "deny"),
+        ("secret/deep/a", "w", "deny"),
+        ("kept/a", "w", "deny"),
+        ("kept/a", "r", "allow"),
+        ("other", "r", "allow"),
+    ):
+        name = f"{ROOT}/{path}"
+        uses = {"writes": (name,)} if access == "w" else {}
+        asked = bash(f"cat {path}", *([name] if access == "r" else []), **uses)
+        assert judge(asked, denied).verdict == verdict, path
+
+
+@pytest.mark.parametrize(
+    "line", ["git<<<x push", "git <<< x push", "git <<<$(date) push", "bash <<< 'git push'"]
+)
+def test_a_here_string_hides_no_words(line: str) -> None:
+    assert judge(bash(line), facts("yolo", deny=("bash:git push*",))).verdict == "deny"
