@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+import sys
+from codecs import getincrementaldecoder
+from functools import partial
+from typing import Any, TypeVar
 
 from textual.app import App
+from textual.driver import Driver
 from textual.events import Event, Key, Paste
 
 Result = TypeVar("Result")
@@ -24,6 +28,10 @@ class Patient(App[Result], inherit_bindings=False):
         else:
             await super().on_event(event)
 
+    def get_driver_class(self) -> type[Driver]:
+        _forgive()
+        return super().get_driver_class()
+
     def accept(self) -> None:
         """The terminal made line feeds of the Enters that came before it was asked not to."""
         self._accepts = True
@@ -31,3 +39,15 @@ class Patient(App[Result], inherit_bindings=False):
             entered = isinstance(event, Key) and event.key == "ctrl+j"
             self.post_message(Key("enter", "\r") if entered else event)
         self._early.clear()
+
+
+def _forgive() -> None:
+    """Lets Textual replace bytes that are no UTF-8, on which its reader of keys raises (8.x, linux_driver)."""
+    if sys.platform != "win32":
+        from textual.drivers import linux_driver
+
+        def decoder(name: str) -> partial[Any]:
+            return partial(getincrementaldecoder(name), errors="replace")
+
+        drivers: Any = linux_driver
+        drivers.getincrementaldecoder = decoder

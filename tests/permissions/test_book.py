@@ -476,7 +476,14 @@ def test_what_may_not_be_read_with_a_tool_may_not_be_with_a_shell(mode: Mode) ->
 
 
 @pytest.mark.parametrize(
-    "line", ["git<<<x push", "git <<< x push", "git <<<$(date) push", "bash <<< 'git push'"]
+    "line",
+    [
+        "git<<<x push",
+        "git <<< x push",
+        "git <<<$(date) push",
+        "bash <<< 'git push'",
+        "function f { git push; }; f",
+    ],
 )
-def test_a_here_string_hides_no_words(line: str) -> None:
+def test_neither_a_here_string_nor_a_function_hides_words(line: str) -> None:
     assert judge(bash(line), facts("yolo", deny=("bash:git push*",))).verdict == "deny"

@@ -146,3 +146,12 @@ def test_keys_that_arrive_together_act_in_their_order(project: Path, home: dict[
         terminal.until("aZbc")
         terminal.type("\x15\x03\x03")
         terminal.ended()
+
+
+def test_bytes_that_are_no_text_do_not_end_the_screen(project: Path, home: dict[str, str]):
+    with Terminal("--script", script(project, SLOW), cwd=project, env=home) as terminal:
+        terminal.until("ready")
+        terminal.child.send(b"a\xff\xfeb")
+        terminal.until("a\ufffd\ufffdb")
+        terminal.type("\x03\x03")
+        assert terminal.ended() == 0
