@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from agent_cli.cli.command import as_json, loaded, table
+from agent_cli.cli.command import as_json, loaded, options_of, table
 
 if TYPE_CHECKING:
     from agent_cli.config.sources import Loaded
@@ -51,6 +51,35 @@ def validate(ctx: typer.Context) -> None:
         typer.echo(notice, err=True)
     read = [str(file) for file in found.files]
     typer.echo("\n".join([*read, "The configuration is right."]) if read else "There are no config files.")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the config file, for editors and checkers."""
+    from agent_cli.config.settings import Settings
+
+    typer.echo(as_json(msgspec.json.schema(Settings)))
+
+
+@app.command("set")
+def set_key(
+    ctx: typer.Context,
+    key: Annotated[str, typer.Argument(help="Dotted, as `config show` prints it.", metavar="KEY")],
+    value: Annotated[
+        str, typer.Argument(help="Text, number, true or false, or a JSON list.", metavar="VALUE")
+    ],
+    user: Annotated[
+        bool, typer.Option("--user", help="In your own config instead of the project's.")
+    ] = False,
+) -> None:
+    """Set one key in the project's config. Comments, order and everything else in the file stay."""
+    from agent_cli.config import places
+    from agent_cli.config.assign import assign
+
+    options = options_of(ctx)
+    project = places.project_dir(options.cwd, options.environ) or options.cwd / places.AGENTS
+    file = assign(places.user_dir(options.environ) if user else project, key, value)
+    typer.echo(f"{key} is set in {file}")
 
 
 def _values(found: Loaded) -> dict[str, Any]:

@@ -7,7 +7,6 @@ exactly the old settings and the new rule is written.
 from __future__ import annotations
 
 import copy
-import fcntl
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 from agent_cli.config import files
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.wire import is_list, is_object
+from agent_cli.locking import wait_for_lock
 
 BLANK = re.compile(r"\s*")
 DECODER = json.JSONDecoder()
@@ -32,12 +32,12 @@ def add_rule(project: Path, rule: str) -> Path:
     """
     try:
         project.mkdir(parents=True, exist_ok=True)
-        with _alone(project):
+        with alone(project):
             file = files.in_directory(project) or project / files.NAMES[0]
             text = files.text_of(file, exact=True) if file.exists() else "{}\n"
             changed = _with_rule(file, text, rule)
             if changed != text:
-                _replace(file, changed)
+                replace(file, changed)
     except (OSError, UnicodeEncodeError) as problem:
         raise ConfigError(
             f"The rule {rule!r} could not be written to {project}: {problem}. It holds for this session only."
@@ -220,17 +220,17 @@ def _into_toml_array(text: str, place: int, new: str) -> str:
 
 
 @contextmanager
-def _alone(directory: Path) -> Generator[None]:
+def alone(directory: Path) -> Generator[None]:
     """One process at a time: two answers of "always" must both remain."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        wait_for_lock(descriptor)
         yield
     finally:
         os.close(descriptor)
 
 
-def _replace(file: Path, text: str) -> None:
+def replace(file: Path, text: str) -> None:
     """At once or not at all. A new file is 0600, an old one keeps its mode and stays behind its symlink."""
     target = Path(os.path.realpath(file))
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o600

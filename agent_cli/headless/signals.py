@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+HEARD = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # Windows has no SIGHUP
 
 
 class Stops:
@@ -32,7 +35,10 @@ class Stops:
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
         for number in self._before:
-            loop.add_signal_handler(number, self._take, number)
+            try:
+                loop.add_signal_handler(number, self._take, number)
+            except NotImplementedError:  # of Windows' event loop
+                signal.signal(number, lambda heard, _: self._take(signal.Signals(heard)))
         return self
 
     def __exit__(
@@ -40,7 +46,8 @@ class Stops:
     ) -> None:
         loop = asyncio.get_running_loop()
         for number, handler in self._before.items():
-            loop.remove_signal_handler(number)
+            with contextlib.suppress(NotImplementedError):
+                loop.remove_signal_handler(number)
             signal.signal(number, handler)
 
     def _take(self, number: signal.Signals) -> None:

@@ -6,11 +6,11 @@ The lock belongs to the open file, so that a second lease is refused inside one 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from pathlib import Path
 
 from agent_cli.kernel.errors import SessionLocked, StoreUnwritable
+from agent_cli.locking import try_lock
 
 
 class Lease:
@@ -63,10 +63,8 @@ def _attempt(file: Path, session: str) -> Lease | None:
 
 
 def _claim(file: Path, descriptor: int, session: str) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise _refused(session, descriptor) from None
+    if not try_lock(descriptor):
+        raise _refused(session, descriptor)
     try:
         if not os.path.samestat(file.stat(), os.fstat(descriptor)):
             return False

