@@ -49,7 +49,7 @@ SHELLS = frozenset(
 PREFIXES = SHELLS | {
     "sudo", "doas", "env", "xargs", "nohup", "nice", "ionice", "time", "timeout", "gtimeout", "setsid", "stdbuf",
     "command", "builtin", "exec", "find", "fd", "chroot", "flock", "unshare", "strace", "busybox",
-    "if", "then", "else", "elif", "while", "until", "do", "!", "{", "coproc",
+    "if", "then", "else", "elif", "while", "until", "do", "!", "{", "coproc", "function",
 }  # fmt: skip
 """Words behind which another command may stand."""
 
