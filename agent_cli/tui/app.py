@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import logging
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -11,11 +13,11 @@ from time import monotonic
 from textual import on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.events import TextSelected
+from textual.events import TextSelected, Unmount
 from textual.screen import Screen
 from textual.theme import Theme
 
-from agent_cli.kernel.errors import AgentError, ConfigError
+from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
 from agent_cli.tui import commands
 from agent_cli.tui.conversation import Conversation
 from agent_cli.tui.door import Door, Leave, Sources, Welcome
@@ -29,6 +31,11 @@ from agent_cli.tui.untrusted import clean
 TWICE = 1.0
 """Seconds within which a second Ctrl+C quits."""
 
+CLOSING = 5.0
+"""Seconds that the session may take to close after a crash."""
+
+MEND = "Press Ctrl+D to quit, mend that, and start again."
+
 
 class Main(Screen[None], inherit_bindings=False):
     """Without Textual's own meanings of Tab and Ctrl+C."""
@@ -37,8 +44,9 @@ class Main(Screen[None], inherit_bindings=False):
 class AgentApp(Patient[Leave], inherit_bindings=False):
     """`open_session` is awaited after the first frame; what is typed before it returns is kept and sent then.
 
-    An AgentError of it is shown in full; for a ConfigError, `setup` offers ways to a first session.
-    `models` gives the names that /model takes, `rules` the permission rules in force, one a line. `run` returns a Leave, None after a crash.
+    An AgentError of it is shown in full; for a NoModel, `setup` offers ways to a first session.
+    `models` gives the names that /model takes, `rules` the permission rules in force, one a line, `watchdog` its
+    mode. `run` returns a Leave, None after a crash.
     """
 
     AUTO_FOCUS = None  # the composer takes it
@@ -64,6 +72,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         setup: Setup | None = None,
         models: Callable[[], Sequence[str]] = tuple,
         rules: Callable[[], Sequence[str]] | None = None,
+        watchdog: Callable[[], str] = str,
     ) -> None:
         super().__init__()
         self.title = "agent-cli"
@@ -73,7 +82,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         name = {"dark": DARK.name, "light": LIGHT.name}.get(self.welcome.theme, self.welcome.theme)
         self.theme = name if name in self.available_themes else DARK.name
         self.conversation = Conversation(
-            self.welcome, ink_of(self.current_theme), Sources(models, rules), self.leave
+            self.welcome, ink_of(self.current_theme), Sources(models, rules, watchdog), self.leave
         )
         self._open_session = open_session
         self._setup = setup
@@ -118,8 +127,9 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         try:
             session = await self._open_session()
         except AgentError as problem:
-            self.conversation.fail("No session could be opened.", problem)
-            if isinstance(problem, ConfigError) and self._setup is not None:
+            broken = isinstance(problem, ConfigError) and not isinstance(problem, NoModel)
+            self.conversation.fail("No session could be opened.", problem, MEND if broken else "")
+            if isinstance(problem, NoModel) and self._setup is not None:
                 self._offers = Offers(self._setup, ink_of(self.current_theme))
                 await self.conversation.mount(self._offers, before=self.conversation.composer)
                 if not self.conversation.composer.text:
@@ -165,14 +175,14 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self._interrupted = now
         running = self.conversation.desk.running
         self.conversation.desk.interrupt()
-        self.conversation.hint(f"{'interrupting; ' if running else ''}Ctrl+C again quits")
+        self.conversation.hint(f"{'interrupting; ' if running else ''}Ctrl+C again quits", of_turn=running)
 
     def action_retreat(self) -> None:
         if self._offers is not None and self._offers.back():
             return
         if not self.conversation.back() and self.conversation.desk.running:
             self.conversation.desk.interrupt()
-            self.conversation.hint("interrupting")
+            self.conversation.hint("interrupting", of_turn=True)
 
     def action_switch(self) -> None:
         if self._offers is not None and self.focused is self.conversation.composer:
@@ -238,11 +248,20 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         """A kill leaves the terminal and the session in order."""
         if self.is_headless:
             return
-        import asyncio
-
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self.leave, 128 + number)
+
+    @on(Unmount)
+    async def _unmounted(self) -> None:
+        """After a crash nobody else lets go of the session's log."""
+        if self.session is None or self._leaving:
+            return
+        try:
+            async with asyncio.timeout(CLOSING):
+                await self.session.close("the screen broke" if self.crash else "the screen ended")
+        except (AgentError, TimeoutError):
+            logging.getLogger("agent_cli.tui").exception("the session was not closed")
 
     def _fatal_error(self) -> None:
         """Says what broke without the values of variables: they may hold keys."""

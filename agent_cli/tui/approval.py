@@ -23,6 +23,9 @@ from agent_cli.tui.wrap import Line, cut, wrap
 _SCOPES: dict[str, GrantScope] = {"y": "once", "s": "call", "t": "tool", "a": "always"}
 
 
+ONCE = "each such change needs its own approval"
+
+
 class Approvals(Vertical, can_focus=True):
     """The pending approvals as a list; the chosen one is shown in full."""
 
@@ -117,6 +120,8 @@ class Approvals(Vertical, can_focus=True):
         lines: list[Line] = [[Segment(cut(title, width), ink.warning)]]
         why = clean_line(asked.reason) + (f"  ({clean_line(asked.rule)})" if asked.rule else "")
         lines.extend([Segment("  "), *row] for row in wrap([Segment(f"why: {why}", ink.dim)], width - 2))
+        if asked.once_only:
+            lines.extend([Segment("  "), *row] for row in wrap([Segment(ONCE, ink.warn)], width - 2))
         for at, other in enumerate(self._pending):
             if len(self._pending) > 1:
                 mark = "▸ " if at == self._at else "  "
@@ -126,8 +131,10 @@ class Approvals(Vertical, can_focus=True):
 
     def _keys(self, width: int) -> list[Line]:
         asked = self._pending[self._at]
-        offered = [("y", "once"), ("s", "this call"), ("t", "this tool")]
-        if asked.suggestion:
+        offered = [("y", "once")]
+        if not asked.once_only:
+            offered += [("s", "this call"), ("t", "this tool")]
+        if asked.suggestion and not asked.once_only:
             offered.append(("a", f"always {clean_line(asked.suggestion)}"))
         offered += [("n", "deny"), ("N", "deny, and say why")]
         if len(self._pending) > 1:
@@ -163,7 +170,7 @@ class Approvals(Vertical, can_focus=True):
             reason.focus()
         elif key == "n":
             self._decide(Answer(asked.call_id, allowed=False))
-        elif key != "a" or asked.suggestion:
+        elif key == "y" or not (asked.once_only or (key == "a" and not asked.suggestion)):
             self._decide(Answer(asked.call_id, allowed=True, scope=_SCOPES[key]))
 
     def _decide(self, answer: Answer) -> None:

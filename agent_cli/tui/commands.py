@@ -12,6 +12,7 @@ from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.door import Door, Sources, Welcome
+from agent_cli.tui.ledger import Ledger
 
 
 class Host(Protocol):
@@ -25,6 +26,14 @@ class Host(Protocol):
 
     @property
     def sources(self) -> Sources: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    @property
+    def compacting(self) -> float:
+        """Since when a compaction runs, 0 while none does."""
+        ...
 
     def order(self, command: Order, /) -> None:
         """Sends it to the session."""
@@ -104,6 +113,8 @@ def _interrupt(host: Host, _rest: str) -> Item | None:
 
 
 def _compact(host: Host, rest: str) -> Item | None:
+    if host.compacting:
+        return Notice("It is being compacted already; Esc stops that.", "warning")
     return _ordered(host, Compact(rest))
 
 
@@ -145,7 +156,7 @@ def _guardrail(host: Host, rest: str) -> Item | None:
 
 
 def _context(host: Host, _rest: str) -> Item:
-    return views.context(host.session.state) if host.session else _not_yet()
+    return views.context(host.session.state, host.ledger) if host.session else _not_yet()
 
 
 def _stats(host: Host, _rest: str) -> Item:

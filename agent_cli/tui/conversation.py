@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from time import monotonic, time
 
@@ -13,8 +14,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
+from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError
-from agent_cli.tui import commands, status
+from agent_cli.tui import commands, repository, status
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
@@ -65,7 +67,7 @@ class Conversation(Vertical):
         self.composer = Composer(History(welcome.history), "Say what is to be done")
         self.bar = status.StatusBar()
         self.story = Story(self.reader.column)
-        self.feed = Feed(self.set_timer, self.call_after_refresh, self.story.apply, self.draw)
+        self.feed = Feed(self.set_timer, self.call_after_refresh, self._apply, self.draw)
         self._ink = ink
         self._queue = Lines(id="queue")
         self._approvals: Approvals | None = None
@@ -75,6 +77,9 @@ class Conversation(Vertical):
         self._rate = Rate()
         self._ticker: Timer | None = None
         self._hint: Timer | None = None
+        self._hint_of_turn = False
+        self._stale = True  # the branch is to be read again
+        self._looking = False
 
     def compose(self) -> ComposeResult:
         yield self.reader
@@ -115,15 +120,17 @@ class Conversation(Vertical):
         try:
             await self.feed.follow(session.events())
         except AgentError as problem:
+            self.desk.compacting = 0.0
             self.put(Banner("The session cannot go on.", str(problem)))
 
-    def fail(self, title: str, problem: AgentError) -> None:
+    def fail(self, title: str, problem: AgentError, advice: str = "") -> None:
         self._activity.connecting = False
-        self.put(Banner(title, str(problem)))
+        self.put(Banner(title, f"{problem}\n\n{advice}".rstrip()))
 
-    def hint(self, text: str) -> None:
-        """Shows a text in the status bar for a few seconds."""
+    def hint(self, text: str, *, of_turn: bool = False) -> None:
+        """Shows a text in the status bar for a few seconds; at most until the turn ends where it is about that."""
         self._activity.hint = text
+        self._hint_of_turn = of_turn
         if self._hint is not None:
             self._hint.stop()
         self._hint = self.set_timer(HINT, lambda: self.hint("")) if text else None
@@ -164,6 +171,17 @@ class Conversation(Vertical):
         at = next((at for at, widget in enumerate(ring) if widget is focused), -1)
         ring[(at + 1) % len(ring)].focus()
 
+    def _apply(self, event: ev.Event) -> None:
+        self.story.apply(event)
+        if not isinstance(event, ev.Entry):
+            return
+        before = self.desk.compacting
+        self.desk.heed(event)
+        ended = isinstance(event.event, ev.TERMINAL) or before > self.desk.compacting
+        if isinstance(event.event, ev.ApprovalRequested) or (ended and self._hint_of_turn):
+            self.hint("")
+        self._stale = self._stale or ended
+
     # ── drawing ──
 
     def draw(self) -> None:
@@ -172,6 +190,7 @@ class Conversation(Vertical):
         self._draw_queue()
         self._draw_approvals()
         self._draw_status()
+        self._look()
 
     def _draw_queue(self) -> None:
         session = self.desk.session
@@ -199,21 +218,38 @@ class Conversation(Vertical):
             self.composer.focus()
 
     def _draw_status(self) -> None:
-        state = self.desk.session.state if self.desk.session is not None else None
-        moving = state is not None and state.running and not state.pending
+        desk, activity = self.desk, self._activity
+        state = desk.session.state if desk.session is not None else None
+        moving = desk.running and state is not None and not state.pending
         if moving and self._ticker is None:
             self._ticker = self.set_interval(1.0, self._draw_status)
         elif not moving and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
-        activity = self._activity
         activity.beat += 1
         activity.rate = self._rate.mark(monotonic(), self.story.streamed) if moving else 0.0
-        activity.elapsed = time() - state.turn_started if state is not None else 0.0
+        activity.work = "compacting …" if desk.compacting else ""
+        begun = desk.compacting or (state.turn_started if state is not None else 0.0)
+        activity.elapsed = time() - begun
         activity.waiting = self.story.waiting
         activity.below = not self.reader.follows
-        welcome = self.desk.welcome
-        self.bar.put(status.pieces(state, activity, welcome.model, self.desk.mode, self._ink))
+        activity.queued = len(self._queued)
+        activity.watchdog, activity.alerts = desk.sources.watchdog(), desk.ledger.alerts
+        self.bar.put(status.pieces(state, activity, desk.welcome.model, desk.mode, self._ink))
+
+    def _look(self) -> None:
+        """Reads branch and dirty mark in a thread, where something may have changed them."""
+        session = self.desk.session
+        if session is None or not session.state.cwd or not self._stale or self._looking or self.desk.running:
+            return
+        self._stale, self._looking = False, True
+        self.run_worker(self._read(session.state.cwd))
+
+    async def _read(self, directory: str) -> None:
+        self._activity.repository = await asyncio.to_thread(repository.look, directory)
+        self._looking = False
+        self._draw_status()
+        self._look()
 
     # ── what comes from the parts ──
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import time
 from typing import Literal, Protocol
 
-from agent_cli.kernel.commands import MODES, Command, Interrupt, Mode, Say, SetMode
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import MODES, Command, Compact, Interrupt, Mode, Say, SetMode
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
 from agent_cli.tui import commands
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner
 from agent_cli.tui.door import Door, Sources, Welcome
+from agent_cli.tui.ledger import Ledger
+
+OUTCOMES = (ev.CompactionPerformed, ev.ContextReductionFailed, ev.OperatorNote)
+"""One of these says what came of a compaction that was ordered."""
 
 
 class Surface(Protocol):
@@ -29,7 +35,10 @@ class Surface(Protocol):
 
 
 class Desk:
-    """The host of the slash commands. `unsent` waits for a session to open."""
+    """The host of the slash commands. `unsent` waits for a session to open.
+
+    `compacting` is the time since when an ordered compaction runs, in epoch seconds; 0 while none does.
+    """
 
     def __init__(
         self,
@@ -43,12 +52,16 @@ class Desk:
         self.unsent: list[Say] = []
         self.sources = sources
         self.leave = leave
+        self.ledger = Ledger()
+        self.compacting = 0.0
+        self._since = 0  # the last fact before the compaction
         self._surface = surface
         self._mode: Mode = welcome.mode
 
     @property
     def running(self) -> bool:
-        return self.session is not None and self.session.state.running
+        """Something goes on that can be interrupted."""
+        return self.session is not None and (self.session.state.running or self.compacting > 0)
 
     @property
     def mode(self) -> Mode:
@@ -62,6 +75,12 @@ class Desk:
         waiting, self.unsent = self.unsent, []
         for say in waiting:
             self.order(say)
+
+    def heed(self, entry: ev.Entry) -> None:
+        """Takes note of what happened."""
+        self.ledger.feed(entry)
+        if entry.seq > self._since and isinstance(entry.event, OUTCOMES):
+            self.compacting = 0.0
 
     def take(self, text: str, when: Literal["steer", "after"] = "steer") -> bool:
         """A line or message of the operator; False where it is not taken and stays in the composer."""
@@ -86,9 +105,12 @@ class Desk:
         """Sends it; an error is told in the transcript."""
         if self.session is None:
             return
+        if isinstance(command, Compact):
+            self.compacting, self._since = time(), self.session.state.seq
         try:
             self.session.send(command)
         except AgentError as problem:
+            self.compacting = 0.0
             self._surface.put(Banner("The session did not take that.", str(problem)))
         self._surface.refresh_facts()
 

@@ -55,10 +55,14 @@ class Welcome(Plain, frozen=True):
 
 
 class Sources(NamedTuple):
-    """What commands ask for when they run. `rules` is None where nobody knows them."""
+    """What the screen asks for when it needs it. `rules` is None where nobody knows them.
+
+    `models` may take a while and is called in a thread too. `watchdog` is its mode, "" where nobody knows it.
+    """
 
     models: Callable[[], Sequence[str]] = tuple
     rules: Callable[[], Sequence[str]] | None = None
+    watchdog: Callable[[], str] = str
 
 
 class Leave(Plain, frozen=True):

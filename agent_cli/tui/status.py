@@ -15,6 +15,7 @@ from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel.commands import Mode
 from agent_cli.tui.blocks.call import seconds
 from agent_cli.tui.ink import Ink
+from agent_cli.tui.repository import Repository
 from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, cut
 
@@ -24,15 +25,24 @@ SPINNER = "◐◓◑◒"
 
 @dataclass(slots=True)
 class Activity:
-    """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams."""
+    """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams.
+
+    `work` is what goes on between turns, "" for nothing; `elapsed` are the seconds of it, or of the turn.
+    `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait.
+    """
 
     connecting: bool = True
     rate: float = 0.0
     elapsed: float = 0.0
     waiting: str = ""
+    work: str = ""
     beat: int = 0
     hint: str = ""
     below: bool = False
+    queued: int = 0
+    watchdog: str = ""
+    alerts: int = 0
+    repository: Repository | None = None
 
 
 class Piece(NamedTuple):
@@ -72,8 +82,15 @@ def pieces(state: State | None, activity: Activity, model: str, mode: Mode, ink:
     if name:
         short = name.rpartition("/")[2]
         found.append(Piece(5, (((name, ink.dim),), ((short, ink.dim),), ((cut(short, 14), ink.dim),), ())))
+    if activity.repository is not None:
+        found.append(_branch(activity.repository, ink))
     if activity.rate >= 1:
         found.append(Piece(7, (((f"~{activity.rate:.0f} tok/s", ink.dim),), ())))
+    if activity.queued:
+        count = str(activity.queued)
+        found.append(Piece(5, (((f"↳ {count} queued", ink.accent),), ((f"↳{count}", ink.accent),), ())))
+    if activity.watchdog or activity.alerts:
+        found.append(_watchdog(activity, ink))
     if state is not None:
         found.extend(_figures(state, ink))
     return found
@@ -131,14 +148,14 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
         return Piece(1, ((("✗ no session", ink.bad),), (("✗", ink.bad),)))
     if state.pending:
         return Piece(0, ((("? waits for your answer", ink.warn),), (("? waits", ink.warn),)))
-    if not state.running:
+    if not state.running and not activity.work:
         if activity.below:
             return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()))
         return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()))
     spin = SPINNER[activity.beat % len(SPINNER)]
     passed = int(activity.elapsed)
     time = "" if not passed else f"{passed}s" if passed < 60 else seconds(passed)
-    what = activity.waiting or "working"
+    what = activity.work or activity.waiting or "working"
     below = "  ↓ more below" if activity.below else ""
     head = (f"{spin} {what} {time}".rstrip(), ink.accent)
     return Piece(
@@ -161,6 +178,24 @@ def _mode(mode: Mode, ink: Ink) -> Piece:
     return Piece(3, (((f"{word} mode", style),), ((word, style),)))
 
 
+def _branch(repository: Repository, ink: Ink) -> Piece:
+    """A star behind the branch says that something is not committed."""
+    mark = "*" if repository.dirty else ""
+    name = clean_line(repository.branch)
+    forms = dict.fromkeys((cut(name, 32) + mark, cut(name, 12) + mark))
+    return Piece(8, (*(((text, ink.dim),) for text in forms), ()))
+
+
+def _watchdog(activity: Activity, ink: Ink) -> Piece:
+    """With alerts it stays longer than without."""
+    mode = f"watchdog {clean_line(activity.watchdog)}" if activity.watchdog else "watchdog"
+    if not activity.alerts:
+        return Piece(10, (((mode, ink.dim),), ()))
+    count = f"{activity.alerts} alert{'s' * (activity.alerts != 1)}"
+    texts = (f"{mode}: {count}", f"! {count}", f"!{activity.alerts}")
+    return Piece(3, (*(((text, ink.warn),) for text in texts), ()))
+
+
 def _figures(state: State, ink: Ink) -> list[Piece]:
     found: list[Piece] = []
     limits = state.limits
@@ -172,6 +207,8 @@ def _figures(state: State, ink: Ink) -> list[Piece]:
         found.append(Piece(6, (((f"{steps} · {calls}", ink.dim),), ((steps, ink.dim),), ())))
     if state.started:
         found.append(_cost(state, ink))
+    if state.context_limit is not None:
+        found.append(_distance(state, state.context_limit, ink))
     found.append(_context(state, ink))
     return found
 
@@ -205,6 +242,14 @@ def dollars(amount: float) -> str:
     return f"${amount:.2f}" if amount >= 1 else f"${amount:.3f}" if amount >= 0.01 else f"${amount:.4f}"
 
 
+def _distance(state: State, limit: int, ink: Ink) -> Piece:
+    """How far it is to the next compaction."""
+    left = limit - state.context_tokens
+    if left <= 0:
+        return Piece(5, ((("compaction due", ink.warn),), ()), right=True)
+    return Piece(9, (((f"compacts in {tokens(left)}", ink.dim),), ()), right=True)
+
+
 def _context(state: State, ink: Ink) -> Piece:
     window, used = state.card.window, state.context_tokens
     about = "~" if state.context_estimated else ""
@@ -215,11 +260,12 @@ def _context(state: State, ink: Ink) -> Piece:
         )
     share = min(used / window, 1.0)
     percent = f"{about}{used / window:.0%}"
-    style = ink.bad if share >= 0.9 else ink.warn if share >= 0.75 else ink.accent
-    full = round(share * BAR) if share < 1 / BAR / 2 else max(1, round(share * BAR))
-    bar = (("━" * full, style), ("━" * (BAR - full), ink.faint), (" ", ink.dim))
+    near = 0.9 * state.context_limit if state.context_limit is not None else 0.75 * window
+    style = ink.bad if share >= 0.9 else ink.warn if used >= near else ink.accent
+    full, empty = gauge(used, window, state.context_limit, BAR)
+    bar = ((full, style), (empty, ink.faint), (" ", ink.dim))
     figures = f"{amount} / {tokens(window)}"
-    low = (percent + ("!" if share >= 0.9 else ""), style if share >= 0.75 else ink.dim)
+    low = (percent + ("!" if share >= 0.9 else ""), ink.dim if style is ink.accent else style)
     return Piece(
         2,
         (
@@ -229,6 +275,18 @@ def _context(state: State, ink: Ink) -> Piece:
         ),
         right=True,
     )
+
+
+def gauge(used: int, window: int, limit: int | None, cells: int) -> tuple[str, str]:
+    """The full and the empty cells of a window; a notch marks where compaction begins."""
+    share = min(used / window, 1.0)
+    full = round(share * cells)
+    if share >= 1 / cells / 2:
+        full = max(1, full)
+    marks = ["━" if cell < full else "╌" for cell in range(cells)]
+    if limit is not None and limit < window:
+        marks[limit * cells // window] = "┿"
+    return "".join(marks[:full]), "".join(marks[full:])
 
 
 def tokens(count: int) -> str:

@@ -6,23 +6,48 @@ from collections.abc import Sequence
 
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.status import money, tokens
+from agent_cli.tui.ledger import Ledger
+from agent_cli.tui.status import gauge, money, tokens
+
+CELLS = 40
 
 
-def context(state: State) -> Report:
-    """What fills the window."""
-    window, used = state.card.window, state.context_tokens
+def context(state: State, ledger: Ledger) -> Report:
+    """What fills the window, and how it was and will be reduced."""
+    window, used, limit = state.card.window, state.context_tokens, state.context_limit
     about = "~" if state.context_estimated else ""
     rows = [
         ("next prompt", f"{about}{used:,} tokens" + (" (part of it estimated)" if about else "")),
         ("window", f"{window:,} tokens of {state.card.id}" if window else f"unknown for {state.card.id}"),
     ]
     if window:
-        cells = round(min(used / window, 1) * 40)
-        rows.append(("filled", f"{'━' * cells}{'╌' * (40 - cells)} {about}{used / window:.1%}"))
+        rows.append(("filled", f"{''.join(gauge(used, window, limit, CELLS))} {about}{used / window:.1%}"))
         rows.append(("left", f"{about}{max(window - used, 0):,} tokens"))
+    rows.append(("compaction", _compaction(state, about)))
+    rows.append(("so far", _reduced(ledger)))
     rows.append(("session", f"turn {state.turn}, {state.total.steps} requests, {state.calls} tool calls"))
     return Report("Context", rows)
+
+
+def _compaction(state: State, about: str) -> str:
+    window, limit = state.card.window, state.context_limit
+    if limit is None:
+        return "off; /compact reduces the conversation now"
+    share = f" ({limit / window:.0%} of the window)" if window else " (of an assumed window)"
+    left = limit - state.context_tokens
+    when = f"{about}{left:,} tokens from here" if left > 0 else "before the next request"
+    return f"at {limit:,} tokens{share}, {when}"
+
+
+def _reduced(ledger: Ledger) -> str:
+    last = ledger.last
+    if last is None:
+        return "not compacted yet"
+    count = len(ledger.cleared)
+    cleared = f"; {count} tool result{'s' * (count != 1)} cleared" if count else ""
+    sizes = f"{tokens(last.tokens_before)} → {tokens(last.tokens_after)} tokens"
+    times = "once" if ledger.reductions == 1 else f"{ledger.reductions} times"
+    return f"compacted {times}, last by {last.mode}: {sizes}{cleared}"
 
 
 def stats(state: State) -> Report:

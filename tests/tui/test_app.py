@@ -9,14 +9,14 @@ import pytest
 from textual import events
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Interrupt, Say, SetMode
-from agent_cli.kernel.errors import AgentError, ConfigError, StoreCorrupt, StoreUnwritable
+from agent_cli.kernel.commands import Compact, Interrupt, Say, SetMode
+from agent_cli.kernel.errors import AgentError, ConfigError, NoModel, StoreCorrupt, StoreUnwritable
 from agent_cli.kernel.messages import Text
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.door import Door, Leave
 from tests.fakes.screen import WELCOME, answer, screen, sees, shown, still, strike, turn, until
 from tests.fakes.session import FakeSession
-from tests.tui.samples import whole_turn
+from tests.tui.samples import asks, whole_turn
 
 
 class Opening:
@@ -108,9 +108,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
 
 
 def keyless(ways: Ways) -> AgentApp:
-    opening = Opening(
-        error=ConfigError("No key was found: neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set.")
-    )
+    opening = Opening(error=NoModel("No key was found: neither ANTHROPIC_API_KEY nor OPENAI_API_KEY is set."))
     opening.let.set()
     return AgentApp(opening, welcome=WELCOME, setup=ways)
 
@@ -128,6 +126,19 @@ async def test_without_a_key_three_ways_are_offered(ways: Ways):
         await until(pilot, lambda: "How shall we start?" not in shown(app))
         await pilot.press("x")
         assert app.conversation.composer.text == "x"
+
+
+async def test_a_file_that_is_wrong_is_told_in_full_and_offers_nothing(ways: Ways):
+    told = "model.nmae of /p/.agents/config.toml is not a key. " * 4 + "Remove it."
+    opening = Opening(error=ConfigError(told))
+    opening.let.set()
+    app = AgentApp(opening, welcome=WELCOME, setup=ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "Remove it.")
+        await sees(pilot, "Press Ctrl+D to quit")
+        assert "How shall we start?" not in await still(pilot)
+        await pilot.press("ctrl+d")
+        await until(pilot, lambda: app.return_value == Leave("", 0))
 
 
 async def test_a_key_is_entered_unseen(ways: Ways):
@@ -176,7 +187,7 @@ async def test_installing_shows_how_far_it_is(ways: Ways):
 
 
 async def test_what_was_typed_before_goes_to_the_session_of_the_chosen_way(ways: Ways):
-    opening = Opening(error=ConfigError("no key"))
+    opening = Opening(error=NoModel("no key"))
     opening.let.set()
     app = AgentApp(opening, welcome=WELCOME, setup=ways, first_message="hello")
     async with app.run_test(size=(80, 30)) as pilot:
@@ -206,6 +217,62 @@ async def test_escape_interrupts_when_nothing_is_open():
         await sees(pilot, "Esc interrupts")
         await pilot.press("escape")
         await until(pilot, lambda: session.commands == [Interrupt()])
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_that_it_interrupts_is_said_until_the_turn_has_ended(key: str):
+    session = FakeSession()
+    async with screen(session) as (_, pilot):
+        turn(session)
+        await sees(pilot, "Esc interrupts")
+        await pilot.press(key)
+        await sees(pilot, "interrupting")
+        session.play(ev.TurnError("canceled", "interrupted", 130, "interrupted"))
+        await sees(pilot, "○ ready")
+        assert "interrupting" not in shown(pilot.app)
+
+
+async def test_an_approval_is_more_than_any_hint():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        app.conversation.hint("copied the block")
+        await sees(pilot, "copied the block")
+        asks(session)
+        await sees(pilot, "? waits")
+        assert "copied the block" not in shown(app)
+
+
+async def test_a_compaction_shows_at_once_and_can_be_stopped():
+    session = FakeSession()
+    session.play(ev.SessionStarted("", "0", "linux", "2026-11-30", "scripted", "scripted-1", "ask"))
+    async with screen(session) as (app, pilot):
+        app.conversation.composer.insert("/compact the parser")
+        await pilot.press("enter")
+        await sees(pilot, "compacting …")
+        assert session.commands == [Compact("the parser")]
+        app.conversation.composer.insert("/compact")
+        await pilot.press("enter")
+        await sees(pilot, "It is being compacted already")
+        await pilot.press("escape")
+        await until(pilot, lambda: session.commands == [Compact("the parser"), Interrupt()])
+        session.play(ev.OperatorNote("not compacted: interrupted", "warning"))
+        await sees(pilot, "○ ready")
+        await sees(pilot, "not compacted: interrupted")
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [ev.CompactionPerformed("summary", 9_000, 1_000), ev.ContextReductionFailed("compaction", "no summary")],
+)
+async def test_a_compaction_is_over_when_its_outcome_is_known(outcome: ev.Recorded):
+    session = FakeSession()
+    session.play(ev.OperatorNote("an older note"))
+    async with screen(session) as (app, pilot):
+        app.conversation.composer.insert("/compact")
+        await pilot.press("enter")
+        await sees(pilot, "compacting …")
+        session.play(outcome)
+        await sees(pilot, "○ ready")
 
 
 async def test_escape_leaves_the_transcript_first():
@@ -408,6 +475,38 @@ async def test_a_crash_names_no_secret_and_no_exit_code_zero(monkeypatch: pytest
     assert "broken by" in app.crash
     assert "sk-secret" not in app.crash
     assert app.return_code == 1
+
+
+async def test_a_crash_lets_go_of_the_session():
+    session = FakeSession()
+
+    def breaks() -> None:
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        async with screen(session) as (app, pilot):
+            app.call_later(breaks)
+            await until(pilot, lambda: app.crash)
+    assert session.closed == "the screen broke"
+
+
+async def test_a_crash_does_not_wait_for_ever_for_a_session(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr("agent_cli.tui.app.CLOSING", 0.01)
+
+    class Stuck(FakeSession):
+        async def close(self, reason: str = "") -> None:
+            await asyncio.Event().wait()
+
+    def breaks() -> None:
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        async with screen(Stuck()) as (app, pilot):
+            app.call_later(breaks)
+            await until(pilot, lambda: app.crash)
+    assert "the session was not closed" in caplog.text
 
 
 async def test_typing_over_the_transcript_goes_on_in_the_composer():

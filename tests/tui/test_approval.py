@@ -75,6 +75,25 @@ async def test_each_key_answers(key: str, answer: Answer, later: Callable[[float
         assert "1 of 2" not in shown(app)
 
 
+async def test_what_holds_for_one_call_only_offers_no_more(later: Callable[[float], None]):
+    session = FakeSession()
+    asked = ev.ApprovalRequested(
+        "c9", "write_file", ".agents/config.toml", "it changes what is allowed", "control", once_only=True
+    )
+    session.play(ev.TurnStarted("m"), asked)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "write_file asks for permission")
+        text = shown(app)
+        assert "each such change needs its own approval" in text
+        assert "y once   n deny   N deny, and say why" in text
+        later(QUIET * 1.1)
+        await pilot.press("s", "t", "a")
+        assert session.commands == []
+        later(QUIET * 1.1)
+        await pilot.press("y")
+        await until(pilot, lambda: session.commands == [Answer("c9", True, "once")])
+
+
 async def test_a_second_stroke_does_not_answer_the_next_one(later: Callable[[float], None]):
     session = FakeSession()
     asks(session)

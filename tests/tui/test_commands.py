@@ -8,7 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Command, Interrupt, Reset, SetMode, SetModel
+from agent_cli.kernel.commands import Command, Compact, Interrupt, Reset, SetMode, SetModel
 from agent_cli.kernel.errors import StoreUnwritable
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
@@ -69,6 +69,35 @@ def test_the_context_of_a_model_nobody_knows():
     text = Board(session).run("/context")
     assert "unknown for m" in text
     assert "filled" not in text
+
+
+def test_when_the_context_will_be_reduced_and_how_it_was(session: FakeSession):
+    session.state.context_limit = 170_000
+    board = Board(session)
+    text = board.run("/context", 120)
+    assert "at 170,000 tokens (85% of the window), 133,320 tokens from here" in text
+    assert "┿" in text
+    assert "not compacted yet" in text
+    session.state.context_limit = 20_000
+    for seq, event in enumerate(
+        (
+            ev.CompactionPerformed("prune", 42_000, 30_000, ("c1", "c2")),
+            ev.CompactionPerformed("summary", 41_000, 2_500),
+        ),
+        1,
+    ):
+        board.desk.heed(ev.Entry("s", seq, 0.0, 1, 1, event))
+    text = board.run("/context", 120)
+    assert "before the next request" in text
+    assert "compacted 2 times, last by summary: 41k → 2.5k tokens; 2 tool results cleared" in text
+
+
+def test_a_session_that_refuses_to_compact_is_told_and_can_be_asked_again(session: FakeSession):
+    session.refuses = StoreUnwritable("The disk is full.")
+    board = Board(session)
+    assert "The disk is full." in board.run("/compact")
+    assert board.run("/compact") == ""
+    assert session.commands == [Compact("")]
 
 
 def test_stats_of_two_models_have_a_sum(session: FakeSession):

@@ -10,7 +10,8 @@ from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
-from agent_cli.tui.status import Activity, fitted, money, pieces, tokens
+from agent_cli.tui.repository import Repository
+from agent_cli.tui.status import Activity, fitted, gauge, money, pieces, tokens
 from tests.fakes.screen import INK
 from tests.fakes.session import CARD, FakeSession
 from tests.tui.samples import asks, whole_turn
@@ -40,8 +41,24 @@ def waiting() -> State:
     return session.state
 
 
-MOVING = Activity(connecting=False, rate=52.4, elapsed=72.0, beat=1)
+def compacting_at(limit: int) -> State:
+    state = running(LIMITS)
+    state.context_limit = limit
+    return state
+
+
 LIMITS = Limits(max_steps=40, max_tool_calls=100, max_session_cost=0.14)
+MOVING = Activity(connecting=False, rate=52.4, elapsed=72.0, beat=1)
+EVERYTHING = Activity(
+    connecting=False,
+    rate=52.4,
+    elapsed=72.0,
+    beat=1,
+    queued=2,
+    watchdog="enforce",
+    alerts=3,
+    repository=Repository("a-branch-of-mine", dirty=True),
+)
 SAMPLES = {
     "opening": (None, Activity()),
     "failed": (None, Activity(connecting=False)),
@@ -49,11 +66,13 @@ SAMPLES = {
     "retrying": (running(), Activity(elapsed=3.0, waiting="waits 12s: overloaded")),
     "done": (done(), Activity(below=True)),
     "waiting": (waiting(), Activity()),
+    "everything": (compacting_at(170_000), EVERYTHING),
+    "compacting": (compacting_at(40_000), Activity(connecting=False, work="compacting …", elapsed=4.0)),
     "hint": (done(), Activity(hint="copied the block through the terminal (OSC 52)")),
 }
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 240])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_bar(name: str, width: int, words: SnapshotAssertion):
     state, activity = SAMPLES[name]
@@ -62,11 +81,43 @@ def test_bar(name: str, width: int, words: SnapshotAssertion):
     assert text == words
 
 
-@pytest.mark.parametrize("width", range(36, 200))
-def test_it_fits_from_forty_columns_on_and_always_says_how_full_the_window_is(width: int):
-    text = bar(running(LIMITS), width, MOVING)
+@pytest.mark.parametrize("activity", [MOVING, EVERYTHING], ids=["moving", "everything"])
+@pytest.mark.parametrize("width", range(36, 240))
+def test_it_fits_from_forty_columns_on_and_always_says_how_full_the_window_is(width: int, activity: Activity):
+    text = bar(compacting_at(170_000), width, activity)
     assert cell_len(text) <= width
     assert "23%" in text
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "cells"),
+    [
+        (0, None, "╌╌╌╌╌╌╌╌"),
+        (1, None, "╌╌╌╌╌╌╌╌"),
+        (7, None, "━╌╌╌╌╌╌╌"),
+        (50, 85, "━━━━╌╌┿╌"),
+        (50, 35, "━━┿━╌╌╌╌"),
+        (120, 99, "━━━━━━━┿"),
+        (50, 100, "━━━━╌╌╌╌"),
+    ],
+)
+def test_the_gauge_marks_where_compaction_begins(used: int, limit: int | None, cells: str):
+    assert "".join(gauge(used, 100, limit, 8)) == cells
+
+
+def test_the_distance_to_the_next_compaction():
+    assert "compacts in 124k" in bar(compacting_at(170_000), 240)
+    assert "compaction due" in bar(compacting_at(40_000), 240)
+    assert "compact" not in bar(running(), 240)
+
+
+def test_alerts_outlive_the_branch_and_the_mode_of_the_watchdog():
+    state = compacting_at(170_000)
+    assert "a-branch-of-mine*" in bar(state, 240, EVERYTHING)
+    narrow = bar(state, 80, EVERYTHING)
+    assert "! 3 alerts" in narrow
+    assert "a-branch" not in narrow
+    assert "enforce" not in narrow
 
 
 def test_an_unknown_window_is_said():
