@@ -82,9 +82,7 @@ class Batch:
         refused: set[str] = set()
         try:
             with self._deadline.paused():
-                for call in asked:
-                    answer = await waiting[call.call.call_id]
-                    self._decide(call, answer, refused)
+                await self._answers({waiting[call.call.call_id]: call for call in asked}, refused)
         finally:
             for call in asked:
                 if waiting.pop(call.call.call_id, None) and call.call.call_id in self._core.state.pending:
@@ -92,6 +90,19 @@ class Batch:
                         ev.ApprovalDecided(call.call.call_id, call.call.name, False, "interrupt")
                     )
         return [call for call in ready if call.call.call_id not in refused]
+
+    async def _answers(self, open_calls: dict[asyncio.Future[Answer], Ready], refused: set[str]) -> None:
+        """Takes answers in the order in which they come; a grant answers what it covers, too."""
+        while open_calls:
+            done, _ = await asyncio.wait(open_calls, return_when=asyncio.FIRST_COMPLETED)
+            for answered in done:
+                if self._decide(open_calls.pop(answered), answered.result(), refused):
+                    self._answer_covered(open_calls)
+
+    def _answer_covered(self, open_calls: dict[asyncio.Future[Answer], Ready]) -> None:
+        for future, call in open_calls.items():
+            if not future.done() and calls.judge(self._core, call.proposal).verdict == "allow":
+                future.set_result(Answer(call.call.call_id, allowed=True))
 
     def _question(self, ready: Ready) -> ev.ApprovalRequested:
         return ev.ApprovalRequested(
@@ -105,7 +116,8 @@ class Batch:
             ready.ruling.once_only,
         )
 
-    def _decide(self, ready: Ready, answer: Answer, refused: set[str]) -> None:
+    def _decide(self, ready: Ready, answer: Answer, refused: set[str]) -> bool:
+        """Records the answer; whether it grants something beyond this call."""
         core, call = self._core, ready.call
         grant, scope = "", "once" if ready.ruling.once_only else answer.scope
         if answer.allowed and scope != "once":
@@ -121,6 +133,7 @@ class Batch:
             refused.add(call.call_id)
             told = f"The operator refused this call. {answer.message}".strip()
             self._settle(call, calls.failure(told))
+        return bool(grant)
 
 
 def _groups(ready: list[Ready], most: int) -> Iterator[list[Ready]]:

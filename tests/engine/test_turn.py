@@ -696,3 +696,19 @@ async def test_an_approval_that_holds_once_grants_nothing():
     await session.idle()
     assert (tool.ran, remembered, session.state.grants) == (["a"], [], ())
     await session.close()
+
+
+async def test_a_grant_answers_the_waiting_calls_that_it_covers_whichever_was_answered():
+    def judge(proposal: Proposal, facts: Facts) -> Ruling:
+        return Ruling("allow" if facts.grants else "ask", "test", "")
+
+    tool = FakeTool("write", read_only=False)
+    calls = wants(*[("write", {"path": str(n)}) for n in range(5)])
+    session = open_session(Playing(calls, says("ok")), tool, judge=judge)
+    session.send(say("go"))
+    await settle()
+    last = list(session.state.pending)[-1]
+    session.send(Answer(last, allowed=True, scope="tool"))
+    await asyncio.wait_for(session.idle(), 5)
+    assert tool.ran == ["0", "1", "2", "3", "4"]
+    await session.close()

@@ -70,6 +70,11 @@ class Terminal:
             return self.text
         raise AssertionError(f"never seen: {seen!r}; the screen is\n{self.text}")
 
+    def rest(self, seconds: float = 0.4) -> None:
+        """Reads until nothing has come for that long, as a person looks before the next key."""
+        while self._read(seconds):
+            pass
+
     def type(self, text: str) -> None:
         self.child.send(text)
 
