@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_cli import __version__
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.session import open_session, prepare
+from agent_cli.compose.session import open_session, prepare, watchdog_mode
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.engine.session import Session
@@ -31,6 +31,7 @@ def run(options: RunOptions, first_message: str | None) -> int:
         setup=FirstSteps(options),
         models=screen.model_names,
         rules=screen.rules,
+        watchdog=screen.watchdog,
     )
     return run_app(app).exit_code
 
@@ -82,6 +83,10 @@ class Screen:
         if self.app is not None and self._settings.ui.theme in self.app.available_themes:
             self.app.theme = self._settings.ui.theme
         return open_session(self._options, loaded).session
+
+    def watchdog(self) -> str:
+        """Its mode; "" before config is read."""
+        return watchdog_mode(self._settings, attended=self._options.attended) if self._settings else ""
 
     def rules(self) -> Sequence[str]:
         """The permission rules of config, one a line."""

@@ -189,7 +189,7 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         compaction=_compaction(options, settings),
         summary_prompt=_words("summary.md").strip(),
         signals=signals(),
-        watchdog=_watchdog(settings, attended=options.attended),
+        watchdog=watchdog_mode(settings, attended=options.attended),
         settings=_request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
@@ -342,5 +342,5 @@ def _limits(settings: Settings, *, attended: bool) -> Limits:
     )
 
 
-def _watchdog(settings: Settings, *, attended: bool) -> WatchdogMode:
+def watchdog_mode(settings: Settings, *, attended: bool) -> WatchdogMode:
     return settings.safety.watchdog or ("warn" if attended else "enforce")
