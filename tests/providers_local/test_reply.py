@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent_cli.kernel.events import ArgumentsDelta, Finished, TextDelta
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.usage import Usage
-from agent_cli.providers.local.reply import LocalDecoder, Reply
+from agent_cli.providers.local.reply import RAN_AWAY, LocalDecoder, Reply
 from agent_cli.providers.local.simple import ANSWER, ARGUMENTS, simplified, written
 
 words = st.text(st.characters(exclude_categories=("Cs",)), max_size=40) | st.text(
@@ -91,7 +91,49 @@ def test_a_call_that_was_cut_off_keeps_its_raw_text() -> None:
     reply = Reply("call_1")
     reply.feed(text)
     (call,) = reply.finish(Usage(), "m", "length").parts
-    assert call == ToolCall("call_1", "write_file", None, text)
+    assert call == ToolCall("call_1", "write_file", None, '{"path": "a.py", "content": "def f(')
+
+
+@given(st.integers(1, 90), st.lists(st.integers(1, 90), max_size=40))
+def test_a_model_that_repeats_itself_is_stopped_at_one_place(period: int, sizes: list[int]) -> None:
+    unit = "".join(chr(97 + number % 26) for number in range(period - 1)) + "z"
+    text = '{"tool": "write_file", "args": {"path": "a", "content": "' + unit * (2_000 // period)
+    reply, rest = Reply("call_1"), text
+    for size in [*sizes, len(text)]:
+        chunk, rest = rest[:size], rest[size:]
+        reply.feed(chunk)
+    whole = Reply("call_1")
+    whole.feed(text)
+    assert reply.ran_away
+    assert whole.ran_away
+    finished = reply.finish(Usage(), "m", RAN_AWAY)
+    assert finished == whole.finish(Usage(), "m", RAN_AWAY)
+    assert finished.finish_reason == "length"
+    assert len(finished.parts[0].raw) < 600
+
+
+def test_the_decoder_is_done_where_the_model_repeats_itself() -> None:
+    decoder = LocalDecoder("m", "call_1")
+    chunks = ['{"tool": "final_answer", "args": {"answer": "', *["again and "] * 400]
+    fed = 0
+    while not decoder.done:
+        decoder.feed({"choices": [{"delta": {"content": chunks[fed]}, "finish_reason": None}]})
+        fed += 1
+    assert fed < 60
+    finished = decoder.finished()
+    assert finished is not None
+    assert (finished.finish_reason, finished.native_reason, finished.usage) == (
+        "stop",
+        RAN_AWAY,
+        Usage(output=fed),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 70, "=" * 300, "".join(f"line {number}\n" for number in range(200))]
+)
+def test_honest_repetition_is_no_loop(text: str) -> None:
+    assert pieces_of(written(ANSWER, {"answer": text}), [])[2].parts == (Text(text),)
 
 
 def test_a_simple_edit_becomes_the_real_one() -> None:
@@ -99,6 +141,7 @@ def test_a_simple_edit_becomes_the_real_one() -> None:
     (call,) = pieces_of(text, [])[2].parts
     assert isinstance(call, ToolCall)
     assert call.arguments == {"path": "a.py", "edits": [{"old": "x", "new": "y"}]}
+    assert json.loads(call.raw) == call.arguments
 
 
 @pytest.mark.parametrize("tool", ["list_dir", "grep"])

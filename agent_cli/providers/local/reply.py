@@ -24,6 +24,10 @@ _ESCAPE = re.compile(
 )
 _HALVES = re.compile("[\ud800-\udfff]")
 _PLAIN = re.compile(r'[^"\\]+')
+RUN_CHARS = 400
+RUN_PERIOD = 100
+RUN_STRIDE = 64
+RAN_AWAY = "repetition"
 _NAMES = ("tool", "name", "function")
 _ARGUMENTS = ("args", "arguments", "parameters")
 
@@ -44,10 +48,18 @@ class Reply:
         self._in_string = False
         self._escaped = False
         self._closed = False
+        self._start = 0
+        self.ran_away = False
 
     def feed(self, text: str) -> list[Piece]:
-        """The pieces that this much more text makes certain."""
-        self._text += text
+        """The pieces that this much more text makes certain; none any more once the model repeats itself."""
+        if self.ran_away:
+            return []
+        known, self._text = len(self._text), self._text + text
+        for end in range(known - known % RUN_STRIDE + RUN_STRIDE, len(self._text) + 1, RUN_STRIDE):
+            if runs_away(self._text[:end]):
+                self.ran_away, self._text = True, self._text[:end]
+                break
         if not self._tool and not self._open():
             return []
         shown = self._answer() if self._tool == ANSWER else self._arguments()
@@ -59,16 +71,18 @@ class Reply:
 
     def finish(self, usage: Usage, model: str, native_reason: str, response_id: str = "") -> Finished:
         """The message as far as it came. A call that was cut off has no arguments, only its raw text."""
-        reason: FinishReason = "length" if native_reason == "length" else "stop"
         parts = self._parts()
-        if reason == "stop" and any(isinstance(part, ToolCall) for part in parts):
-            reason = "tool-calls"
+        called = any(isinstance(part, ToolCall) for part in parts)
+        reason: FinishReason = "tool-calls" if called else "stop"
+        if native_reason == "length" or (native_reason == RAN_AWAY and called):
+            reason = "length"
         return Finished(parts, usage, model, reason, native_reason, response_id)
 
     def _open(self) -> bool:
         opening = _OPENING.match(self._text)
         if opening:
             self._tool, self._at = opening.group(1), opening.end()
+            self._start = self._at
         return bool(opening)
 
     def _answer(self) -> str:
@@ -123,18 +137,22 @@ class Reply:
             shown = "".join(piece.text for piece in cut_off.feed(self._text) if isinstance(piece, TextDelta))
             return (Text(shown),) if shown else ()
         if call is None and self._tool:
-            return (ToolCall(self._call_id, self._tool, None, self._text),)
+            return (ToolCall(self._call_id, self._tool, None, self._text[self._start :]),)
         if call is None:
             return (Text(self._text),) if self._text.strip() else ()
         name, arguments = call
         if name == ANSWER:
             answer = _whole(str(arguments.get("answer", "")))
             return (Text(answer),) if answer else ()
-        return (ToolCall(self._call_id, name, expanded(name, arguments), json.dumps(arguments)),)
+        real = expanded(name, arguments)
+        return (ToolCall(self._call_id, name, real, json.dumps(real, ensure_ascii=False)),)
 
 
 class LocalDecoder:
-    """Fed every event of one streamed chat completion of llama-server; `{"done": True}` stands for `[DONE]`."""
+    """Fed every event of one streamed chat completion of llama-server; `{"done": True}` stands for `[DONE]`.
+
+    Also done where the model only repeats itself; the caller ends the generation by leaving.
+    """
 
     def __init__(self, model: str, call_id: str) -> None:
         self.done = False
@@ -143,6 +161,7 @@ class LocalDecoder:
         self._usage = Usage()
         self._reason = ""
         self._id = ""
+        self._tokens = 0
 
     def feed(self, event: dict[str, Any], /) -> list[Piece]:
         if event.get("done") is True:
@@ -157,7 +176,13 @@ class LocalDecoder:
         self._reason = str(choice.get("finish_reason") or self._reason)
         delta = choice.get("delta")
         content = delta.get("content") if is_object(delta) else None
-        return self._reply.feed(content) if isinstance(content, str) else []
+        if not isinstance(content, str):
+            return []
+        self._tokens += 1
+        pieces = self._reply.feed(content)
+        if self._reply.ran_away:
+            self.done, self._reason, self._usage = True, RAN_AWAY, Usage(output=self._tokens)
+        return pieces
 
     def finished(self) -> Finished | None:
         """None while the reason of the end is missing."""
@@ -173,6 +198,14 @@ def _usage(reported: Any) -> Usage | None:
     cached = int(details.get("cached_tokens") or 0) if is_object(details) else 0
     prompt, output = int(reported.get("prompt_tokens") or 0), int(reported.get("completion_tokens") or 0)
     return Usage(input=prompt - cached, cache_read=cached, output=output)
+
+
+def runs_away(text: str) -> bool:
+    """True where the last `RUN_CHARS` characters are one short piece again and again: greedy sampling sticks there."""
+    tail = text[-RUN_CHARS:]
+    return len(tail) == RUN_CHARS and any(
+        tail[period:] == tail[:-period] for period in range(1, RUN_PERIOD + 1)
+    )
 
 
 def parsed(text: str) -> tuple[str, dict[str, Any]] | None:
