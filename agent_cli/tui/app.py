@@ -7,22 +7,24 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from time import monotonic
 
 from textual import on
 from textual.app import ComposeResult, SystemCommand
-from textual.binding import Binding
 from textual.events import TextSelected, Unmount
 from textual.screen import Screen
 from textual.theme import Theme
 
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
 from agent_cli.tui import commands
-from agent_cli.tui.conversation import Conversation
+from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.composer import Composer
+from agent_cli.tui.conversation import MODEL, Conversation
 from agent_cli.tui.door import Door, Leave, Sources, Welcome
 from agent_cli.tui.early import Patient
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
+from agent_cli.tui.keys import bound
 from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.setup import Setup
@@ -34,7 +36,7 @@ TWICE = 1.0
 CLOSING = 5.0
 """Seconds that the session may take to close after a crash."""
 
-MEND = "Press Ctrl+D to quit, mend that, and start again."
+MEND = "Press {key} to quit, mend that, and start again."
 
 
 class Main(Screen[None], inherit_bindings=False):
@@ -52,15 +54,18 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     AUTO_FOCUS = None  # the composer takes it
     CSS = "Screen { background: $background; }"
 
+    ENABLE_COMMAND_PALETTE = False  # Textual's own key for it; ours can be changed
     BINDINGS = [
-        Binding("ctrl+c", "interrupt", "interrupt, twice: quit", priority=True),
-        Binding("escape", "retreat", "back, then interrupt"),
-        Binding("tab", "switch", "transcript or composer"),
-        Binding("shift+tab", "do('mode')", "next permission mode", priority=True),
-        Binding("ctrl+o", "do('fold')", "fold or unfold", priority=True),
-        Binding("f1", "do('help')", "keys and commands", priority=True),
-        Binding("pageup", "page(-1)", "page up", priority=True),
-        Binding("pagedown", "page(1)", "page down", priority=True),
+        bound("interrupt", "interrupt", priority=True),
+        bound("back", "retreat"),
+        bound("switch", "switch"),
+        bound("next-mode", "do('mode')", priority=True),
+        bound("fold-all", "do('fold')", priority=True),
+        bound("models", "do('models')", priority=True),
+        bound("help", "do('help')", priority=True),
+        bound("palette", "command_palette", priority=True),
+        bound("page-up", "do('page-up')", priority=True),
+        bound("page-down", "do('page-down')", priority=True),
     ]
 
     def __init__(
@@ -76,6 +81,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     ) -> None:
         super().__init__()
         self.title = "agent-cli"
+        self.use_command_palette = True
         self.welcome = welcome or Welcome()
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
@@ -106,10 +112,19 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, self._recoloured)
         self._catch_signals()
+        self.remap(self.welcome.keys)
         if self._first_message:
             self.conversation.desk.say(self._first_message)
         self.call_after_refresh(self.accept)
         self.call_after_refresh(lambda: self.run_worker(self._open()))
+
+    def remap(self, wanted: Mapping[str, str]) -> None:
+        """Gives actions other keys, as `Welcome.keys` does; what is not taken is told."""
+        keys = self.conversation.desk.keys
+        for trouble in keys.take(wanted):
+            self.conversation.put(Notice(trouble, "warning"))
+        self.set_keymap(keys.keymap)
+        self.conversation.refresh_facts()
 
     def leave(self, exit_code: int = 0) -> None:
         """Closes the session and ends. A second call does not wait for the session."""
@@ -128,7 +143,9 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             session = await self._open_session()
         except AgentError as problem:
             broken = isinstance(problem, ConfigError) and not isinstance(problem, NoModel)
-            self.conversation.fail("No session could be opened.", problem, MEND if broken else "")
+            self.conversation.fail(
+                "No session could be opened.", problem, MEND.format(key=self._key("quit")) if broken else ""
+            )
             if isinstance(problem, NoModel) and self._setup is not None:
                 self._offers = Offers(self._setup, ink_of(self.current_theme))
                 await self.conversation.mount(self._offers, before=self.conversation.composer)
@@ -151,6 +168,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
 
     async def _leave(self, exit_code: int) -> None:
         draft = self.conversation.composer
+        draft.resume()
         draft.past.add(draft.pastes.unfold(draft.text))
         if self.session is not None:
             try:
@@ -159,6 +177,9 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
                 self.exit(self._left(exit_code or 1), exit_code or 1, str(problem))
                 return
         self.exit(self._left(exit_code), exit_code)
+
+    def _key(self, name: str) -> str:
+        return self.conversation.desk.keys.first(name)
 
     def _left(self, exit_code: int) -> Leave:
         started = self.session is not None and self.session.state.started
@@ -175,7 +196,9 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self._interrupted = now
         running = self.conversation.desk.running
         self.conversation.desk.interrupt()
-        self.conversation.hint(f"{'interrupting; ' if running else ''}Ctrl+C again quits", of_turn=running)
+        self.conversation.hint(
+            f"{'interrupting; ' if running else ''}{self._key('interrupt')} again quits", of_turn=running
+        )
 
     def action_retreat(self) -> None:
         if self._offers is not None and self._offers.back():
@@ -192,19 +215,25 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
 
     def action_do(self, what: str) -> None:
         conversation = self.conversation
-        if what == "mode":
-            conversation.desk.next_mode()
-        elif what == "help":
-            conversation.desk.take("/help")
-            conversation.reader.to_end()
-        elif conversation.reader.cursor is not None:
-            conversation.reader.action_fold()
-        else:
-            conversation.reader.toggle_all()
+        match what:
+            case "mode":
+                conversation.desk.next_mode()
+            case "help":
+                conversation.desk.take("/help")
+                conversation.reader.to_end()
+            case "models":
+                conversation.composer.begin(MODEL)
+            case "page-up" | "page-down":
+                conversation.reader.action_page(-1 if what == "page-up" else 1)
+                conversation.refresh_facts()
+            case _ if conversation.reader.cursor is not None:
+                conversation.reader.action_fold()
+            case _:
+                conversation.reader.toggle_all()
 
-    def action_page(self, step: int) -> None:
-        self.conversation.reader.action_page(step)
-        self.conversation.refresh_facts()
+    @on(Composer.Asked)
+    def _asked(self) -> None:
+        self.action_do("help")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette lists what the slash lists."""

@@ -16,11 +16,17 @@ from agent_cli.kernel.events import ApprovalRequested, FileDiff, Shown
 from agent_cli.tui.blocks.diff import diff_lines, parse
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
+from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.lines import Lines
 from agent_cli.tui.untrusted import clean, clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
 
-_SCOPES: dict[str, GrantScope] = {"y": "once", "s": "call", "t": "tool", "a": "always"}
+_SCOPES: dict[str, GrantScope] = {
+    "approve": "once",
+    "approve-call": "call",
+    "approve-tool": "tool",
+    "approve-always": "always",
+}
 
 
 ONCE = "each such change needs its own approval"
@@ -58,9 +64,10 @@ class Approvals(Vertical, can_focus=True):
 
         text: str
 
-    def __init__(self, ink: Ink) -> None:
+    def __init__(self, ink: Ink, keys: Keys) -> None:
         super().__init__()
         self._ink = ink
+        self._keys = keys
         self._pending: list[ApprovalRequested] = []
         self._answered: set[str] = set()
         self._at = 0
@@ -111,7 +118,7 @@ class Approvals(Vertical, can_focus=True):
             return
         what.most = max(self.screen.size.height * 6 // 10 - 4, 2)
         what.put(self._what)
-        self.query_one("#keys", Lines).put(self._keys)
+        self.query_one("#keys", Lines).put(self._offered)
 
     def _what(self, width: int) -> list[Line]:
         ink, asked = self._ink, self._pending[self._at]
@@ -129,49 +136,52 @@ class Approvals(Vertical, can_focus=True):
                 lines.append([Segment(line, ink.text if at == self._at else ink.dim)])
         return [*lines, [], *_preview(asked, width, ink)]
 
-    def _keys(self, width: int) -> list[Line]:
-        asked = self._pending[self._at]
-        offered = [("y", "once")]
+    def _offered(self, width: int) -> list[Line]:
+        asked, first = self._pending[self._at], self._keys.first
+        offered = [(first("approve"), "once")]
         if not asked.once_only:
-            offered += [("s", "this call"), ("t", "this tool")]
+            offered += [(first("approve-call"), "this call"), (first("approve-tool"), "this tool")]
         if asked.suggestion and not asked.once_only:
-            offered.append(("a", f"always {clean_line(asked.suggestion)}"))
-        offered += [("n", "deny"), ("N", "deny, and say why")]
+            offered.append((first("approve-always"), f"always {clean_line(asked.suggestion)}"))
+        offered += [(first("deny"), "deny"), (first("deny-why"), "deny, and say why")]
         if len(self._pending) > 1:
-            offered.append(("j/k", "next, previous"))
+            offered.append((f"{first('next-approval')}/{first('previous-approval')}", "next, previous"))
         return _flow(offered, width, self._ink)
 
     async def _on_key(self, event: Key) -> None:
         if self.has_class("-why") or not self._pending:
             return
-        key = event.character if event.is_printable and event.character else event.key
-        if event.is_printable and (not self._grace.over or key not in "ystanNjk"):
+        action = self._keys.action("approval", pressed(event))
+        if event.is_printable and (not self._grace.over or not action):
             self._grace.restart()
-            self.post_message(self.Typed(key))
-        elif key in ("j", "down", "k", "up"):
-            step = 1 if key in ("j", "down") else -1
+            self.post_message(self.Typed(event.character or ""))
+        elif action in ("next-approval", "previous-approval"):
+            step = 1 if action == "next-approval" else -1
             self._at = (self._at + step) % len(self._pending)
             self._draw()
-        elif key in ("pagedown", "pageup"):
-            self.query_one("#what", Lines).page(1 if key == "pagedown" else -1)
-        elif event.is_printable:
-            self._choose(key)
+        elif event.key in ("pagedown", "pageup"):
+            self.query_one("#what", Lines).page(1 if event.key == "pagedown" else -1)
+        elif action:
+            if self._grace.over:
+                self._choose(action)
         else:
             return
         event.stop()
         event.prevent_default()
 
-    def _choose(self, key: str) -> None:
+    def _choose(self, action: str) -> None:
         asked = self._pending[self._at]
-        if key == "N":
+        if action == "deny-why":
             self.add_class("-why")
             reason = self.query_one(Input)
             reason.value = ""
             reason.focus()
-        elif key == "n":
+        elif action == "deny":
             self._decide(Answer(asked.call_id, allowed=False))
-        elif key == "y" or not (asked.once_only or (key == "a" and not asked.suggestion)):
-            self._decide(Answer(asked.call_id, allowed=True, scope=_SCOPES[key]))
+        elif action == "approve" or not (
+            asked.once_only or (action == "approve-always" and not asked.suggestion)
+        ):
+            self._decide(Answer(asked.call_id, allowed=True, scope=_SCOPES[action]))
 
     def _decide(self, answer: Answer) -> None:
         self._answered.add(answer.call_id)

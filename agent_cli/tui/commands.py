@@ -12,7 +12,15 @@ from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.door import Door, Sources, Welcome
+from agent_cli.tui.keys import ACTIONS, Keys, Where
 from agent_cli.tui.ledger import Ledger
+
+PLACES: dict[Where, str] = {
+    "anywhere": "Anywhere",
+    "composer": "Where you type",
+    "transcript": "In the transcript",
+    "approval": "While an approval waits",
+}
 
 
 class Host(Protocol):
@@ -26,6 +34,9 @@ class Host(Protocol):
 
     @property
     def sources(self) -> Sources: ...
+
+    @property
+    def keys(self) -> Keys: ...
 
     @property
     def ledger(self) -> Ledger: ...
@@ -93,7 +104,18 @@ def _help(host: Host, _rest: str) -> Item:
     for command in COMMANDS:
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
         rows.append((f"{names} {command.arguments}".rstrip(), command.description))
-    return Report("", [*rows, ("", ""), ("Keys", ""), *KEYS])
+    rows += [("", ""), ("Keys", ""), ("Up, Down", "earlier messages, at the first and the last line")]
+    rows += [(host.keys.shown(*names), does) for names, does in HELP]
+    return Report("", rows)
+
+
+def _keys(host: Host, _rest: str) -> Item:
+    rows: list[tuple[str, str]] = []
+    for where, place in PLACES.items():
+        rows.append((place, ""))
+        found = [action for action in ACTIONS if action.where == where]
+        rows += [(action.name, f"{host.keys.shown(action.name)}: {action.does}") for action in found]
+    return Report("Actions and their keys; ui.keys in config gives them others", rows)
 
 
 def _quit(host: Host, _rest: str) -> None:
@@ -183,6 +205,7 @@ def _not_yet() -> Notice:
 
 COMMANDS: tuple[Command, ...] = (
     Command("help", "commands and keys", _help, ("?",)),
+    Command("keys", "all actions, their names and keys", _keys),
     Command("model", "show or change the model", _model, arguments="[name]"),
     Command("mode", "show or change the permission mode", _mode, arguments="[name]"),
     Command("permissions", "mode, rules and what was granted", _permissions),
@@ -195,22 +218,26 @@ COMMANDS: tuple[Command, ...] = (
     Command("quit", "leave; the session can be resumed", _quit, ("exit",)),
 )
 
-KEYS: tuple[tuple[str, str], ...] = (
-    ("Enter", "send; while a turn runs, the model gets it before its next step"),
-    ("Alt+Enter", "send after the running turn"),
-    ("Shift+Enter, Ctrl+J, \\ Enter", "new line"),
-    ("Up, Down", "earlier messages, at the first and the last line"),
-    ("Esc", "back out of what is open, then interrupt"),
-    ("Ctrl+C", "interrupt; twice within a second: quit"),
-    ("Ctrl+D", "quit, when nothing is typed"),
-    ("Tab", "to the transcript and back; to a waiting approval"),
-    ("PageUp, PageDown", "scroll the transcript"),
-    ("j, k, g, G", "in the transcript: next, previous, first, last block"),
-    ("Space, Ctrl+O", "fold or unfold the block; everything"),
-    ("y, c", "copy the block; its code"),
-    ("/, n, N", "search the transcript; next match upwards, downwards"),
-    ("y, s, t, a, n, N", "approve once, this call, this tool, always; deny, deny and say why"),
-    ("Shift+Tab", "next permission mode"),
-    ("Ctrl+P", "command palette"),
-    ("F1", "this list"),
+HELP: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("send",), "send; while a turn runs, the model gets it before its next step"),
+    (("send-after",), "send after the running turn"),
+    (("newline",), "new line; so does Enter after a backslash"),
+    (("back",), "back out of what is open, then interrupt"),
+    (("interrupt",), "interrupt; twice within a second: quit"),
+    (("quit",), "quit, when nothing is typed"),
+    (("switch",), "to the transcript and back; to a waiting approval"),
+    (("page-up", "page-down"), "scroll the transcript"),
+    (("next", "previous", "first", "last"), "in the transcript: next, previous, first, last block"),
+    (("fold", "fold-all"), "fold or unfold the block; everything"),
+    (("copy", "copy-code"), "copy the block; its code"),
+    (("find", "find-up", "find-down"), "search the transcript; next match upwards, downwards"),
+    (
+        ("approve", "approve-call", "approve-tool", "approve-always", "deny", "deny-why"),
+        "approve once, this call, this tool, always; deny, deny and say why",
+    ),
+    (("next-mode",), "next permission mode"),
+    (("models",), "choose a model"),
+    (("palette",), "command palette"),
+    (("help", "ask-help"), "this list; the latter when nothing is typed"),
 )
+"""The keys of several actions with one meaning; /keys has all of them with their names."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.strip import Strip
@@ -13,6 +12,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from agent_cli.tui.history import History
+from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.pastes import Pastes
 from agent_cli.tui.untrusted import clean
 
@@ -42,7 +42,7 @@ class Menu(Protocol):
 
 
 class Composer(TextArea):
-    """Enter sends; Shift+Enter, Ctrl+J, or Enter after a backslash break the line.
+    """Enter sends; Shift+Enter, Ctrl+J, or Enter after a backslash break the line, or what `keys` has instead.
 
     A line break within a burst of keys, as a paste without brackets makes it, never sends.
     """
@@ -63,11 +63,6 @@ class Composer(TextArea):
     }
     """
 
-    BINDINGS = [
-        Binding("shift+enter,ctrl+j,ctrl+enter", "newline", "new line"),
-        Binding("alt+enter", "queue", "send after this turn"),
-    ]
-
     @dataclass
     class Submitted(Message):
         """`text` is whole: chips are replaced by what was pasted."""
@@ -78,32 +73,50 @@ class Composer(TextArea):
     class Left(Message):
         """Ctrl+D on an empty composer."""
 
-    def __init__(self, history: History, placeholder: str) -> None:
+    class Asked(Message):
+        """A question mark on an empty composer."""
+
+    def __init__(self, history: History, placeholder: str, keys: Keys) -> None:
         super().__init__(compact=True, soft_wrap=True, show_line_numbers=False, placeholder=placeholder)
         self.cursor_blink = False
         self.highlight_cursor_line = False
+        self._keys = keys
         self.menu: Menu | None = None
         self.past = history
         self.pastes = Pastes()
         self._last_key = 0.0
         self._burst = 0
         self._held: Timer | None = None
+        self._draft: str | None = None  # what was being written when a command was put in its place
 
     def take(self) -> None:
         """What was submitted is on its way: empties the composer and remembers the message."""
         self.past.add(self.pastes.unfold(self.text))
-        self.pastes.forget()
-        self.load_text("")
+        if not self.resume():
+            self.load_text("")
+        if not self.text:
+            self.pastes.forget()
+
+    def begin(self, command: str) -> None:
+        """Writes the beginning of a command; what was being written comes back afterwards."""
+        self.focus()
+        if self.text.startswith(command):
+            return
+        if self._draft is None:
+            self._draft = self.text
+        self._complete(command)
+
+    def resume(self) -> bool:
+        """Back to what was being written before the command; False where none was put in its place."""
+        if self._draft is None:
+            return False
+        draft, self._draft = self._draft, None
+        self._complete(draft)
+        return True
 
     def write(self, text: str) -> None:
         """Inserts as if it was typed."""
         self.insert(text)
-
-    def action_newline(self) -> None:
-        self.insert("\n")
-
-    def action_queue(self) -> None:
-        self._submit("after")
 
     def action_cursor_up(self, select: bool = False) -> None:
         if self._menu_open:
@@ -131,12 +144,6 @@ class Composer(TextArea):
         else:
             super().action_delete_left()
 
-    def action_delete_right(self) -> None:
-        if self.text:
-            super().action_delete_right()
-        else:
-            self.post_message(self.Left())
-
     def fit(self, room: int) -> None:
         """As many rows as the text needs, at most `room` and ROWS."""
         rows = max(1, min(self.wrapped_document.height, ROWS, room))
@@ -155,16 +162,31 @@ class Composer(TextArea):
             self._held.stop()
             self._held = None
             self.insert("\n")
-        if event.key == "enter":
+        action = self._keys.action("composer", pressed(event))
+        if self._does(action):
             event.stop()
             event.prevent_default()
-            self._enter()
-        elif event.key in ("tab", "escape") and self._menu_open:
-            event.stop()
-            event.prevent_default()
-            self._leave_menu(event.key)
         elif not event.is_printable:
             await self._act(event)
+
+    def _does(self, action: str) -> bool:
+        """False where the key is to do what it does in any text."""
+        match action:
+            case "send":
+                self._enter()
+            case "send-after":
+                self._submit("after")
+            case "newline":
+                self.insert("\n")
+            case "complete" if self._menu_open:
+                self._take_completion()
+            case "quit" if not self.text:
+                self.post_message(self.Left())
+            case "ask-help" if not self.text:
+                self.post_message(self.Asked())
+            case _:
+                return False
+        return True
 
     async def _act(self, event: Key) -> None:
         """At once, as printable keys are taken: an action that goes through queues would come after later keys."""
@@ -212,10 +234,10 @@ class Composer(TextArea):
         if self.menu is not None:
             self.menu.move(step)
 
-    def _leave_menu(self, key: str) -> None:
+    def _take_completion(self) -> None:
         if self.menu is None:
             return
-        chosen = self.menu.chosen() if key == "tab" else ""
+        chosen = self.menu.chosen()
         self.menu.close()
         if chosen:
             self._complete(chosen + " ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic, time
 
 from textual import on
@@ -30,10 +30,12 @@ from agent_cli.tui.finder import Finder
 from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
-from agent_cli.tui.menu import CommandMenu
+from agent_cli.tui.menu import Choice, CommandMenu, of_commands, of_models
 from agent_cli.tui.queue import queued
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.story import Story
+
+MODEL = "/model "
 
 SHORT = 14
 """Rows below which the air between the parts goes."""
@@ -63,8 +65,8 @@ class Conversation(Vertical):
     ) -> None:
         super().__init__()
         self.desk = Desk(welcome, self, sources, leave)
-        self.reader = Reader()
-        self.composer = Composer(History(welcome.history), "Say what is to be done")
+        self.reader = Reader(self.desk.keys)
+        self.composer = Composer(History(welcome.history), "Say what is to be done", self.desk.keys)
         self.bar = status.StatusBar()
         self.story = Story(self.reader.column)
         self.feed = Feed(self.set_timer, self.call_after_refresh, self._apply, self.draw)
@@ -72,7 +74,7 @@ class Conversation(Vertical):
         self._queue = Lines(id="queue")
         self._approvals: Approvals | None = None
         self._menu: CommandMenu | None = None
-        self._opening = Opening(welcome.version, welcome.cwd, welcome.model)
+        self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.desk.keys)
         self._activity = status.Activity()
         self._rate = Rate()
         self._ticker: Timer | None = None
@@ -80,6 +82,7 @@ class Conversation(Vertical):
         self._hint_of_turn = False
         self._stale = True  # the branch is to be read again
         self._looking = False
+        self._names: Sequence[str] | None = None  # of models; None until they are asked for
 
     def compose(self) -> ComposeResult:
         yield self.reader
@@ -147,7 +150,9 @@ class Conversation(Vertical):
     def back(self) -> bool:
         """Leaves the innermost thing that is open; False where there is none."""
         focused = self.screen.focused
-        if self._menu is not None and self._menu.is_open:
+        if focused is self.composer and self.composer.resume():
+            pass
+        elif self._menu is not None and self._menu.is_open:
             self._menu.close()
         elif self._approvals is not None and self._approvals.leave_reason():
             pass
@@ -206,7 +211,7 @@ class Conversation(Vertical):
         if self._approvals is None:
             if not pending:
                 return
-            self._approvals = Approvals(self._ink)
+            self._approvals = Approvals(self._ink, self.desk.keys)
             self.mount(self._approvals, before=self.composer)
             self.call_after_refresh(self._draw_approvals)
             return
@@ -231,6 +236,7 @@ class Conversation(Vertical):
         activity.work = "compacting …" if desk.compacting else ""
         begun = desk.compacting or (state.turn_started if state is not None else 0.0)
         activity.elapsed = time() - begun
+        activity.stops = desk.keys.first("back")
         activity.waiting = self.story.waiting
         activity.below = not self.reader.follows
         activity.queued = len(self._queued)
@@ -261,14 +267,36 @@ class Conversation(Vertical):
     @on(Composer.Changed)
     def _typed(self) -> None:
         self.composer.fit(max(self.size.height // 3, 1))
-        text = self.composer.text
-        found = commands.matching(text[1:]) if text.startswith("/") and not text[1:].count(" ") else []
+        found = self._completions(self.composer.text)
         if self._menu is None and found:
             self._menu = self.composer.menu = CommandMenu()
             self.mount(self._menu)
         if self._menu is not None:
             below = self.size.height - self.composer.region.y
-            self._menu.offer(text, found, below)
+            self._menu.offer(found, below)
+
+    def _completions(self, text: str) -> list[Choice]:
+        if not text.startswith(MODEL):
+            self._names = None
+            starts = text.startswith("/") and " " not in text
+            return of_commands(commands.matching(text[1:])) if starts else []
+        if "\n" in text:
+            return []
+        if self._names is None:
+            self._names = ()
+            self.run_worker(self._fetch_names())
+        state = self.desk.session.state if self.desk.session is not None else None
+        current = state.card.id if state is not None else self.desk.welcome.model
+        return of_models(self._names, current, text[len(MODEL) :])
+
+    async def _fetch_names(self) -> None:
+        """Off the screen's thread, since catalogs are read for it."""
+        try:
+            self._names = await asyncio.to_thread(lambda: tuple(self.desk.sources.models()))
+        except AgentError as problem:
+            self.put(Banner("The models are not known.", str(problem)))
+        else:
+            self._typed()
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:

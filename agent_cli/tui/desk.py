@@ -14,6 +14,7 @@ from agent_cli.tui import commands
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner
 from agent_cli.tui.door import Door, Sources, Welcome
+from agent_cli.tui.keys import Keys
 from agent_cli.tui.ledger import Ledger
 
 OUTCOMES = (ev.CompactionPerformed, ev.ContextReductionFailed, ev.OperatorNote)
@@ -53,6 +54,7 @@ class Desk:
         self.sources = sources
         self.leave = leave
         self.ledger = Ledger()
+        self.keys = Keys()
         self.compacting = 0.0
         self._since = 0  # the last fact before the compaction
         self._surface = surface

@@ -41,6 +41,7 @@ class Welcome(Plain, frozen=True):
 
     `resume` is the command line that opens the session again; `{session}` in it is replaced.
     `history` is the file of earlier messages, "" for none.
+    `keys` are other keys for actions, by the names of `tui.keys.ACTIONS`, several with commas between.
     `theme` is "dark", "light", or the name of one of Textual's. `mouse` off leaves the mouse to the terminal.
     """
 
@@ -52,6 +53,7 @@ class Welcome(Plain, frozen=True):
     theme: str = "dark"
     mouse: bool = True
     resume: str = "agent-cli --resume {session}"
+    keys: dict[str, str] = {}
 
 
 class Sources(NamedTuple):

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from agent_cli.tui.commands import Command
+from agent_cli.tui.untrusted import clean_line
+
+MOST = 50
+"""Names of models that are offered at once."""
+
+
+class Choice(NamedTuple):
+    """`text` is what the composer gets, `label` and `note` are what the menu shows."""
+
+    text: str
+    label: str
+    note: str = ""
 
 
 class CommandMenu(OptionList, can_focus=False):
@@ -22,22 +38,20 @@ class CommandMenu(OptionList, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(compact=True)
-        self._offered: list[Command] = []
-        self._typed = ""
+        self._offered: list[Choice] = []
 
     @property
     def is_open(self) -> bool:
         return bool(self._offered)
 
-    def offer(self, typed: str, found: list[Command], below: int) -> None:
+    def offer(self, found: list[Choice], below: int) -> None:
         """`below` are the rows under it."""
         if found != self._offered:
             self._offered = found
-            wide = max((len(_usage(command)) for command in found), default=0)
+            wide = max((cell_len(choice.label) for choice in found), default=0)
             self.clear_options()
-            self.add_options([Option(_row(command, wide)) for command in found])
+            self.add_options([Option(_row(choice, wide)) for choice in found])
             self.highlighted = 0 if found else None
-        self._typed = typed
         self.display = bool(found)
         self.styles.margin = (0, 1, below, 1)
 
@@ -47,15 +61,48 @@ class CommandMenu(OptionList, can_focus=False):
 
     def chosen(self) -> str:
         at = self.highlighted
-        return f"/{self._offered[at].name}" if at is not None and at < len(self._offered) else ""
+        return self._offered[at].text if at is not None and at < len(self._offered) else ""
 
     def close(self) -> None:
-        self.offer("", [], 0)
+        self.offer([], 0)
 
 
-def _usage(command: Command) -> str:
-    return f"/{command.name} {command.arguments}".rstrip()
+def of_commands(found: list[Command]) -> list[Choice]:
+    return [
+        Choice(f"/{command.name}", f"/{command.name} {command.arguments}".rstrip(), command.description)
+        for command in found
+    ]
 
 
-def _row(command: Command, wide: int) -> Content:
-    return Content.assemble((_usage(command).ljust(wide + 2), "bold"), (command.description, "$text-muted"))
+def of_models(names: Sequence[str], current: str, typed: str) -> list[Choice]:
+    """The names that have the letters of what was typed in their order, the closest first; the model in use first of all."""
+    wanted = typed.casefold().strip()
+    ranked = [(rank, name) for name in dict.fromkeys(names) if (rank := _rank(name.casefold(), wanted))]
+    if not wanted:
+        ranked = [((0,) if name == current else (1,), name) for _, name in ranked]
+    ranked.sort(key=lambda pair: pair[0])
+    return [
+        Choice(f"/model {name}", clean_line(name), "in use" if name == current else "")
+        for _, name in ranked[:MOST]
+    ]
+
+
+def _rank(name: str, wanted: str) -> tuple[int, ...]:
+    """Low is close, empty is no match: the name itself, its start, a part of it, letters with gaps between."""
+    if not wanted or name == wanted:
+        return (1,)
+    at = name.find(wanted)
+    if at >= 0:
+        return (2 if at == 0 else 3, at, len(name))
+    places: list[int] = []
+    for letter in wanted:
+        place = name.find(letter, places[-1] + 1 if places else 0)
+        if place < 0:
+            return ()
+        places.append(place)
+    return (4, places[-1] - places[0], len(name))
+
+
+def _row(choice: Choice, wide: int) -> Content:
+    gap = " " * (wide - cell_len(choice.label) + 2) if choice.note else ""
+    return Content.assemble((choice.label + gap, "bold"), (choice.note, "$text-muted"))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual import on
-from textual.binding import Binding
 from textual.events import Blur, Focus, Key
 from textual.message import Message
 
 from agent_cli.tui.blocks.item import Group
+from agent_cli.tui.keys import Keys, bound, pressed
 from agent_cli.tui.transcript import Transcript
-
-KEYS = "jkgGbycnN/ "
 
 
 class Reader(Transcript):
@@ -20,18 +18,18 @@ class Reader(Transcript):
 
     FOCUS_ON_CLICK = False
     BINDINGS = [
-        Binding("j,down", "move(1)", "next block"),
-        Binding("k,up", "move(-1)", "previous block"),
-        Binding("g,home", "edge(-1)", "first block"),
-        Binding("G,end", "edge(1)", "last block"),
-        Binding("pageup,ctrl+b,b", "page(-1)", "page up"),
-        Binding("pagedown,ctrl+f", "page(1)", "page down"),
-        Binding("space", "fold", "fold or unfold"),
-        Binding("y", "copy", "copy the block"),
-        Binding("c", "copy_code", "copy its code"),
-        Binding("slash", "find", "search"),
-        Binding("n", "again(-1)", "next match upwards"),
-        Binding("N", "again(1)", "next match downwards"),
+        bound("next", "move(1)"),
+        bound("previous", "move(-1)"),
+        bound("first", "edge(-1)"),
+        bound("last", "edge(1)"),
+        bound("screen-up", "page(-1)"),
+        bound("screen-down", "page(1)"),
+        bound("fold", "fold"),
+        bound("copy", "copy"),
+        bound("copy-code", "copy_code"),
+        bound("find", "find"),
+        bound("find-up", "again(-1)"),
+        bound("find-down", "again(1)"),
     ]
 
     @dataclass
@@ -50,8 +48,9 @@ class Reader(Transcript):
     class Find(Message):
         """Wants to be told what to search for."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Keys) -> None:
         super().__init__()
+        self._keys = keys
         self._sought = ""
         self._code = 0  # which code of the block is copied next
 
@@ -137,7 +136,8 @@ class Reader(Transcript):
         self.refresh()
 
     async def _on_key(self, event: Key) -> None:
-        if event.is_printable and event.character and event.character not in KEYS:
+        known = self._keys.action("transcript", pressed(event))
+        if event.is_printable and event.character and not known:
             event.stop()
             event.prevent_default()
             self.post_message(self.Typed(event.character))

@@ -28,7 +28,7 @@ class Activity:
     """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams.
 
     `work` is what goes on between turns, "" for nothing; `elapsed` are the seconds of it, or of the turn.
-    `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait.
+    `stops` is the key that interrupts. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait.
     """
 
     connecting: bool = True
@@ -36,6 +36,7 @@ class Activity:
     elapsed: float = 0.0
     waiting: str = ""
     work: str = ""
+    stops: str = "Esc"
     beat: int = 0
     hint: str = ""
     below: bool = False
@@ -161,7 +162,7 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
     return Piece(
         1,
         (
-            (head, ("  Esc interrupts", ink.faint), (below, ink.accent)),
+            (head, (f"  {activity.stops} interrupts", ink.faint), (below, ink.accent)),
             (head, (below, ink.accent)),
             (head,),
             ((f"{spin} {time}".rstrip(), ink.accent),),

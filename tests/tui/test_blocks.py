@@ -18,6 +18,7 @@ from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.blocks.operator import Operator
 from agent_cli.tui.blocks.reasoning import Reasoning
 from agent_cli.tui.blocks.report import Report
+from agent_cli.tui.keys import Keys
 from tests.fakes.screen import INK, rendered
 from tests.tui.samples import HOSTILE, MARKDOWN, edited, output
 
@@ -51,7 +52,9 @@ def unfolded_reasoning() -> Reasoning:
 LOG = "\n".join(f"line {number} of the output" for number in range(40))
 
 SAMPLES: dict[str, Callable[[], Item]] = {
-    "opening": lambda: Opening("0.1.0", "~/src/a-rather-long-name-of-a-directory/parser", "scripted-1"),
+    "opening": lambda: Opening(
+        "0.1.0", "~/src/a-rather-long-name-of-a-directory/parser", "scripted-1", Keys()
+    ),
     "operator": lambda: Operator((Text("Repair the parser, please.\n\n  - and keep its indentation"),)),
     "operator-long": lambda: Operator((Text("\n".join(f"line {n}" for n in range(60))),)),
     "operator-image": lambda: Operator((Text("What is this?"), Image("image/png", "A" * 40_000))),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Say
+from agent_cli.kernel.commands import Say, SetModel
+from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.messages import Text, text_of
 from agent_cli.tui.door import Welcome
+from agent_cli.tui.menu import MOST, of_models
 from tests.fakes.screen import screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
 
@@ -210,6 +213,78 @@ async def test_arrows_choose_in_the_menu():
         await pilot.press("up")
         await pilot.press("enter")
         await until(pilot, lambda: app._exit)
+
+
+MODELS = ("claude-sonnet-5", "claude-haiku-5", "gpt-6-mini", "local:tiny", "scripted-1")
+
+
+async def test_a_model_is_chosen_and_the_draft_comes_back():
+    session = FakeSession()
+    async with screen(session, models=lambda: MODELS) as (app, pilot):
+        composer = app.conversation.composer
+        strike(app, "a draft")
+        await pilot.press("ctrl+l")
+        await sees(pilot, "scripted-1       in use")
+        assert composer.text == "/model "
+        strike(app, "ch5")
+        await until(pilot, lambda: "gpt-6-mini" not in shown(app))
+        assert "claude-sonnet-5" not in shown(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: session.commands == [SetModel("claude-haiku-5")])
+        await until(pilot, lambda: composer.text == "a draft")
+
+
+async def test_escape_leaves_the_models_and_arrows_choose_one():
+    session = FakeSession()
+    async with screen(session, models=lambda: MODELS) as (app, pilot):
+        composer = app.conversation.composer
+        strike(app, "a draft")
+        await pilot.press("ctrl+l")
+        await sees(pilot, "gpt-6-mini")
+        await pilot.press("ctrl+l", "escape")
+        await until(pilot, lambda: composer.text == "a draft")
+        await until(pilot, lambda: "gpt-6-mini" not in shown(app))
+        await pilot.press("ctrl+l")
+        await sees(pilot, "gpt-6-mini")
+        await pilot.press("down", "down", "tab")
+        await until(pilot, lambda: composer.text == "/model claude-haiku-5 ")
+        await pilot.press("enter")
+        await until(pilot, lambda: session.commands == [SetModel("claude-haiku-5")])
+
+
+async def test_a_name_that_is_in_no_list_can_be_given():
+    session = FakeSession()
+    async with screen(session, models=lambda: MODELS) as (app, pilot):
+        app.conversation.composer.insert("/model zzz:9")
+        await pilot.press("enter")
+        await until(pilot, lambda: session.commands == [SetModel("zzz:9")])
+
+
+async def test_models_that_cannot_be_listed_are_told():
+    def models() -> tuple[str, ...]:
+        raise ConfigError("The catalog is broken.")
+
+    async with screen(models=models) as (_, pilot):
+        await pilot.press("ctrl+l")
+        await sees(pilot, "The catalog is broken.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("", ["b-2", "a-1", "ab-1"]),
+        ("b", ["b-2", "ab-1"]),
+        ("a1", ["a-1", "ab-1"]),
+        ("AB-1 ", ["ab-1"]),
+        ("x", []),
+    ],
+)
+def test_the_closest_model_comes_first(typed: str, names: list[str]):
+    assert [choice.label for choice in of_models(("a-1", "ab-1", "b-2"), "b-2", typed)] == names
+
+
+def test_of_many_models_some_are_offered():
+    assert len(of_models([f"m-{number}" for number in range(1_000)], "", "m")) == MOST
 
 
 async def test_an_unknown_command_stays_in_the_composer():
