@@ -20,7 +20,7 @@ from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.kernel.wire import is_list, is_object
 from agent_cli.providers.catalog import served_name
 from agent_cli.providers.memo import json_bytes
-from agent_cli.providers.pile import Pile
+from agent_cli.providers.pile import Pile, arguments_of
 
 Json = dict[str, Any]
 
@@ -133,10 +133,9 @@ class GenerateDecoder:
     def _call(self, call: Json, signature: Any, pieces: list[Piece]) -> None:
         """Arguments come whole; ids only from newer models."""
         call_id = str(call.get("id") or f"call_{os.urandom(8).hex()}")
-        name, arguments = str(call.get("name") or ""), _object(call.get("args"))
-        raw = json_bytes(arguments).decode()
+        name, raw = str(call.get("name") or ""), json_bytes(_object(call.get("args"))).decode()
         opaque = {SIGNATURE: signature} if signature else None
-        self._parts.append(ToolCall(call_id, name, arguments, raw, opaque))
+        self._parts.append(ToolCall(call_id, name, arguments_of(raw), raw, opaque))
         pieces.append(ArgumentsDelta(call_id, name, raw))
 
 

@@ -47,7 +47,8 @@ def _whole(text: str) -> str:
 def parsed(data: bytes | str) -> Any:
     """The JSON value. Raises ValueError.
 
-    The second reader takes what the first refuses and some servers write: NaN, and halves of surrogate pairs.
+    The second reader takes what the first refuses and some servers write: NaN, and halves of surrogate pairs. In an
+    event a half stays as it is: the next event may bring the other one.
     """
     try:
         return msgspec.json.decode(data)
@@ -55,20 +56,20 @@ def parsed(data: bytes | str) -> Any:
         import json
 
         try:
-            return _mended(json.loads(data))
+            return json.loads(data)
         except RecursionError:
             raise _too_deep() from None
     except RecursionError:
         raise _too_deep() from None
 
 
-def _mended(value: Any) -> Any:
+def mended(value: Any) -> Any:
     """With U+FFFD for halves of pairs: no path, no file and no request can hold them."""
     if isinstance(value, str):
         return _whole(value)
     if is_list(value):
-        return [_mended(item) for item in value]
-    return {_whole(key): _mended(item) for key, item in value.items()} if is_object(value) else value
+        return [mended(item) for item in value]
+    return {_whole(key): mended(item) for key, item in value.items()} if is_object(value) else value
 
 
 def _too_deep() -> ValueError:
@@ -83,7 +84,7 @@ def arguments_of(raw: str) -> dict[str, Any] | None:
         value = parsed(raw)
     except ValueError:
         return None
-    return value if is_object(value) and not is_too_deep(value) else None
+    return mended(value) if is_object(value) and not is_too_deep(value) else None
 
 
 def arguments_text(call: ToolCall) -> str:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_cli.kernel.events import Finished, TextDelta, UsageSoFar
-from agent_cli.kernel.messages import Message, Text, text_of
+from agent_cli.kernel.messages import Message, Text, calls_of, text_of
 from tests.fakes.http_server import Raw, Say
 from tests.providers.families import (
     STATUS,
@@ -134,6 +134,14 @@ async def test_a_pair_that_is_split_over_two_pieces_is_joined(family: str):
         pieces = await pieces_of(model, asking(model))
     assert [piece.text for piece in pieces if isinstance(piece, TextDelta)] == ["a", "🙂b"]
     assert text_of(pieces[-1].parts) == "a🙂b"
+
+
+@every
+async def test_half_a_pair_in_arguments_is_mended(family: str):
+    async with serving(family, Say(calls=(("read_file", '{"path": "a\\ud83d"}'),), ascii=True)) as (_, model):
+        (called,) = calls_of((await answer_of(model)).parts)
+    assert called.arguments is not None
+    assert called.arguments["path"].encode() in (b"a?", "a\ufffd".encode())
 
 
 async def test_a_refusal_of_responses_is_shown_and_is_one():
