@@ -77,7 +77,8 @@ def of_commands(found: list[Command]) -> list[Choice]:
 def of_models(names: Sequence[str], current: str, typed: str) -> list[Choice]:
     """The names that have the letters of what was typed in their order, the closest first; the model in use first of all."""
     wanted = typed.casefold().strip()
-    ranked = [(rank, name) for name in dict.fromkeys(names) if (rank := _rank(name.casefold(), wanted))]
+    known = dict.fromkeys((*filter(None, [current]), *names))
+    ranked = [(rank, name) for name in known if (rank := _rank(name.casefold(), wanted))]
     if not wanted:
         ranked = [((0,) if name == current else (1,), name) for _, name in ranked]
     ranked.sort(key=lambda pair: pair[0])

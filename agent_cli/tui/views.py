@@ -9,7 +9,8 @@ from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.ledger import Ledger
 from agent_cli.tui.status import gauge, money, tokens
 
-CELLS = 40
+CELLS = 16
+"""Of the gauge in /context: it does not wrap at 40 columns."""
 
 
 def context(state: State, ledger: Ledger) -> Report:

@@ -283,8 +283,15 @@ def test_the_closest_model_comes_first(typed: str, names: list[str]):
     assert [choice.label for choice in of_models(("a-1", "ab-1", "b-2"), "b-2", typed)] == names
 
 
+def test_the_model_in_use_is_marked_also_where_no_list_has_it():
+    assert [(choice.label, choice.note) for choice in of_models(("a-1",), "own", "")] == [
+        ("own", "in use"),
+        ("a-1", ""),
+    ]
+
+
 def test_of_many_models_some_are_offered():
-    assert len(of_models([f"m-{number}" for number in range(1_000)], "", "m")) == MOST
+    assert len(of_models([f"m-{number}" for number in range(1_000)], "m-7", "m")) == MOST
 
 
 async def test_an_unknown_command_stays_in_the_composer():
