@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_cli.kernel.events import Output
-from agent_cli.kernel.messages import Block, Document, Image, Text
+from agent_cli.kernel.messages import Block, Document, Image, Part, Reasoning, Text, ToolCall, ToolResult
 
 BYTES_PER_TOKEN_OF_RESULTS = 3
 BYTES_PER_TOKEN_OF_PROSE = 4
@@ -26,6 +26,21 @@ def tokens_of_content(content: tuple[Block, ...]) -> int:
         tokens_of_prose(block.text) if isinstance(block, Text) else _tokens_of_block(block)
         for block in content
     )
+
+
+def tokens_of_part(part: Part) -> int:
+    """An estimate for one part of a conversation of which nothing was measured."""
+    match part:
+        case Text(text) | Reasoning(text):
+            return tokens_of_prose(text)
+        case ToolCall(name=name, raw=raw, arguments=arguments):
+            return tokens_of_prose(name + (raw or str(arguments)))
+        case ToolResult(content=content):
+            return sum(_tokens_of_block(block) for block in content)
+        case Image() | Document():
+            return _tokens_of_block(part)
+        case _:
+            return 0
 
 
 def _tokens_of_block(block: Block) -> int:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from agent_cli.context.view import CLEARED, SUMMARY_OPENING, Item
+from agent_cli.context.view import SUMMARY_OPENING, Item, cleared_result
 from agent_cli.kernel.messages import Document, Image, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 BYTES_PER_TOKEN = 4
 SAFE_BYTES_PER_TOKEN = 3
 RESULT_IN_SUMMARY = 4_000
 OPERATOR_TOKENS = 20_000
+OPERATOR_TEXT = OPERATOR_TOKENS * BYTES_PER_TOKEN
+SHORTEST_WORDS = 400
 DIGEST_TAIL = 8_000
 DIGEST_CALLS = 400
+DIGEST_ROOM = 100_000
 DIGEST_ARGUMENTS = 200
 IMAGE_BYTES = 6_400
 
@@ -67,13 +70,30 @@ def prune(items: tuple[Item, ...], keep: int) -> Prune:
     cleared: list[str] = []
     saved = 0
     for item in items[:border]:
-        part = item.part
-        if isinstance(part, ToolResult):
-            gain = size_of(part) - len(CLEARED.format(name=part.name, size=size_of(part)))
-            if gain > 0:
-                cleared.append(part.call_id)
-                saved += gain
+        gain = _gain(item.part)
+        if isinstance(item.part, ToolResult) and gain > 0:
+            cleared.append(item.part.call_id)
+            saved += gain
     return Prune(tuple(cleared), saved // BYTES_PER_TOKEN)
+
+
+def squeeze(items: tuple[Item, ...], tokens: int) -> Prune:
+    """Clears results until that many tokens are saved, those of the last batch too: the oldest before it, then its largest."""
+    border = _last_batch(items)
+    last = sorted(items[border:], key=lambda item: size_of(item.part), reverse=True)
+    cleared: list[str] = []
+    saved = 0
+    for item in (*items[:border], *last):
+        gain = _gain(item.part)
+        if isinstance(item.part, ToolResult) and gain > 0 and saved < tokens * BYTES_PER_TOKEN:
+            cleared.append(item.part.call_id)
+            saved += gain
+    return Prune(tuple(cleared), saved // BYTES_PER_TOKEN)
+
+
+def _gain(part: Part) -> int:
+    """Bytes that clearing a result saves."""
+    return size_of(part) - size_of(cleared_result(part)) if isinstance(part, ToolResult) else 0
 
 
 def cut(items: tuple[Item, ...], keep: int) -> Cut | None:
@@ -117,41 +137,47 @@ def _begins_step(items: tuple[Item, ...], at: int) -> bool:
     return not isinstance(items[at].part, ToolResult)
 
 
-def operator_words(dropped: tuple[Item, ...]) -> str:
-    """The operator's own messages of the dropped part, verbatim, the newest that fit into 20,000 tokens."""
-    left = OPERATOR_TOKENS * BYTES_PER_TOKEN
-    kept: list[str] = []
-    for item in reversed(dropped):
-        if (
-            item.role != "user"
-            or not isinstance(item.part, Text)
-            or item.part.text.startswith(SUMMARY_OPENING)
-        ):
-            continue
-        if len(item.part.text.encode()) > left:
-            break
-        left -= len(item.part.text.encode())
-        kept.append(item.part.text)
-    return "\n\n".join(reversed(kept))
-
-
-def composed(summary: str, dropped: tuple[Item, ...]) -> str:
-    """What stands in the view for the dropped part: the summary, and the operator's own words."""
-    words = operator_words(dropped)
-    earlier = _earlier_words(dropped)
-    said = "\n\n".join(filter(None, (earlier, words)))
+def composed(summary: str, dropped: tuple[Item, ...], room: int = OPERATOR_TEXT) -> str:
+    """What stands in the view for the dropped part: the summary, and the operator's own words in `room` bytes."""
+    said = _operator_words(dropped, min(room, OPERATOR_TEXT))
     return f"{summary.strip()}\n\n{OPERATOR_HEADING}\n\n{said}" if said else summary.strip()
 
 
 OPERATOR_HEADING = "## The operator's messages so far, verbatim"
 
 
-def _earlier_words(dropped: tuple[Item, ...]) -> str:
-    """The verbatim part of an earlier summary: it survives the next one."""
-    for item in dropped:
-        if isinstance(item.part, Text) and item.part.text.startswith(SUMMARY_OPENING):
-            return item.part.text.partition(OPERATOR_HEADING)[2].strip()
-    return ""
+def _operator_words(dropped: tuple[Item, ...], room: int) -> str:
+    """Verbatim, the newest that fit; of the first that does not its head and tail. Earlier summaries hold older ones."""
+    kept: list[str] = []
+    for item in reversed(dropped):
+        words = _words_of(item)
+        if not words:
+            continue
+        fits = len(words.encode()) <= room
+        if fits or room >= SHORTEST_WORDS:
+            kept.append(words if fits else _ends(words, room))
+        if not fits:
+            break
+        room -= len(words.encode())
+    return "\n\n".join(reversed(kept))
+
+
+def _words_of(item: Item) -> str:
+    if item.role != "user" or item.by_product or not isinstance(item.part, Text):
+        return ""
+    if _is_summary(item):
+        return item.part.text.partition(OPERATOR_HEADING)[2].strip()
+    return item.part.text
+
+
+def _is_summary(item: Item) -> bool:
+    return isinstance(item.part, Text) and item.part.text.startswith(SUMMARY_OPENING)
+
+
+def _ends(text: str, room: int) -> str:
+    raw = text.encode()
+    head, tail = raw[: room // 2].decode(errors="ignore"), raw[-(room // 2) :].decode(errors="ignore")
+    return f"{head}\n[… left out here …]\n{tail}"
 
 
 def for_summary(messages: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -162,12 +188,9 @@ def for_summary(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 def _short(part: Part) -> Part:
     if not isinstance(part, ToolResult) or size_of(part) <= RESULT_IN_SUMMARY:
         return part
-    half = RESULT_IN_SUMMARY // 2
-    raw = "\n".join(block.text for block in part.content if isinstance(block, Text)).encode()
-    head, tail = raw[:half].decode(errors="ignore"), raw[-half:].decode(errors="ignore")
-    return ToolResult(
-        part.call_id, part.name, (Text(f"{head}\n[…]\n{tail}" if raw else "[not shown]"),), part.ok
-    )
+    text = "\n".join(block.text for block in part.content if isinstance(block, Text))
+    shown = _ends(text, RESULT_IN_SUMMARY) if text else "[not shown]"
+    return ToolResult(part.call_id, part.name, (Text(shown),), part.ok)
 
 
 def transcript(items: tuple[Item, ...]) -> str:
@@ -194,24 +217,40 @@ def chunks(text: str, size: int) -> list[str]:
     return [raw[at : at + size].decode(errors="ignore") for at in range(0, len(raw), max(4, size))]
 
 
-def digest(dropped: tuple[Item, ...]) -> str:
-    """Mechanical truncation: the ledger of calls, newest first, and the end of the talk, within fixed bounds."""
+def digest(dropped: tuple[Item, ...], room: int = DIGEST_ROOM) -> str:
+    """Mechanical truncation: the ledger of calls, newest first, and the end of the talk, in about `room` bytes."""
+    parts = [TRUNCATED]
+    earlier = next((text for item in dropped if (text := _earlier_summary(item))), "")
+    if earlier:
+        parts.append("## What was known before that\n\n" + _ends(earlier, min(DIGEST_TAIL, room // 4)))
     calls = [item.part for item in dropped if isinstance(item.part, ToolCall)]
-    ledger = [
-        f"- {call.name} {(call.raw or json.dumps(call.arguments))[:DIGEST_ARGUMENTS]}"
-        for call in reversed(calls)
-    ]
-    lines = ledger[:DIGEST_CALLS]
-    if len(ledger) > DIGEST_CALLS:
-        lines.append(f"- and {len(ledger) - DIGEST_CALLS} earlier calls")
+    if lines := _ledger(calls, room // 2):
+        parts.append("## Tool calls so far, newest first, without their results\n\n" + "\n".join(lines))
     talk = "\n\n".join(
         f"{item.role}: {item.part.text}"
         for item in dropped
-        if isinstance(item.part, Text) and item.part.text.strip()
+        if isinstance(item.part, Text) and item.part.text.strip() and not _is_summary(item)
     )
-    parts = [TRUNCATED]
-    if lines:
-        parts.append("## Tool calls so far, newest first, without their results\n\n" + "\n".join(lines))
     if talk:
-        parts.append("## The end of the conversation that was dropped\n\n" + talk[-DIGEST_TAIL:])
+        end = talk[-min(DIGEST_TAIL, room // 4) :]
+        parts.append("## The end of the conversation that was dropped\n\n" + end)
     return "\n\n".join(parts)
+
+
+def _ledger(calls: list[ToolCall], room: int) -> list[str]:
+    lines: list[str] = []
+    for call in reversed(calls):
+        line = f"- {call.name} {(call.raw or json.dumps(call.arguments))[:DIGEST_ARGUMENTS]}"
+        room -= len(line.encode()) + 1
+        if room < 0 or len(lines) >= DIGEST_CALLS:
+            return [*lines, f"- and {len(calls) - len(lines)} earlier calls"]
+        lines.append(line)
+    return lines
+
+
+def _earlier_summary(item: Item) -> str:
+    """The summary or digest that this item holds, without what every such text begins with."""
+    if not isinstance(item.part, Text) or not _is_summary(item):
+        return ""
+    body = item.part.text.removeprefix(SUMMARY_OPENING).partition(OPERATOR_HEADING)[0]
+    return body.removeprefix(TRUNCATED).strip()

@@ -18,11 +18,12 @@ CLEARED = "[result of {name}, {size:,} bytes, cleared to save context; run the t
 
 
 class Item(NamedTuple):
-    """One part with the entry it came from."""
+    """One part with the entry it came from. `by_product` marks a message that the operator did not write."""
 
     seq: int
     role: Role
     part: Part
+    by_product: bool = False
 
 
 class View:
@@ -41,9 +42,11 @@ class View:
         if entry.branch:
             return  # a subtask has a view of its own
         match entry.event:
-            case ev.OperatorMessage(content):
+            case ev.OperatorMessage(content, by):
                 self._settle()
-                self._items += [Item(entry.seq, "user", part) for part in content if not _blank(part)]
+                self._items += [
+                    Item(entry.seq, "user", part, by == "product") for part in content if not _blank(part)
+                ]
             case ev.AssistantMessage(parts=parts):
                 self._settle()
                 self._say(entry.seq, parts)
@@ -141,12 +144,15 @@ def _grouped(items: list[Item]) -> list[Message]:
 
 def _clear(item: Item, cleared: frozenset[str]) -> Item:
     if isinstance(item.part, ToolResult) and item.part.call_id in cleared:
-        size = sum(len(block.text.encode()) for block in item.part.content if isinstance(block, Text))
-        short = Text(CLEARED.format(name=item.part.name, size=size))
-        return Item(
-            item.seq, item.role, ToolResult(item.part.call_id, item.part.name, (short,), item.part.ok)
-        )
+        return item._replace(part=cleared_result(item.part))
     return item
+
+
+def cleared_result(result: ToolResult) -> ToolResult:
+    """The same result as one short line; where the whole of it was kept, the line names the file."""
+    text = "".join(block.text for block in result.content if isinstance(block, Text))
+    short = Text(CLEARED.format(name=result.name, size=len(text.encode())))
+    return ToolResult(result.call_id, result.name, (short,), result.ok)
 
 
 def _blank(part: Part) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import msgspec
+
 from agent_cli.context import reduce
 from agent_cli.context.budget import Budget, budget_of
 from agent_cli.engine.core import Core
@@ -20,13 +22,21 @@ WORTH = 0.10
 """Of the conversation: a reduction that saves less is not done."""
 FAILURES_TO_MECHANICAL = 2
 LONGEST_COOLDOWN = 32
+DEEP = 0.70
+"""Of the threshold: a prune that leaves more is repeated soon, and each one costs the cached prefix."""
 REFILLS = 3
+QUICK_STEPS = 2
+"""A conversation that is full again after so few steps was refilled right after its reduction."""
+WORDS_SHARE, DIGEST_SHARE = 0.20, 0.20
+"""Of the threshold: what the operator's own words, and a digest, may take."""
 SHRINK = (1.0, 0.7, 0.5, 0.35)
 """Sizes of a chunk that are tried, one after the other, where the summarizer's prompt is refused as too long."""
 CHUNK_SHARE = 0.5
 MOST_CHUNKS = 8
 TERMINAL = frozenset({"length", "refusal", "safety", "context"})
 SUMMARY_TOKENS = 8_000
+SMALLEST_WINDOW = 4_000
+"""What a refusal that names no limit is never taken to mean."""
 
 
 class Reducer:
@@ -36,13 +46,18 @@ class Reducer:
         self._core = core
         self._failures = 0
         self._cool_until = 0
-        self._turn = 0
-        self._reductions = 0
+        self._last = (0, 0)
+        self._refills = 0
+        self._refused: dict[str, int] = {}
         self._announced: set[str] = set()
 
     @property
     def budget(self) -> Budget:
-        return budget_of(self._core.model.card, self._core.parts.compaction)
+        card = self._core.model.card
+        refused = self._refused.get(card.id)
+        if refused and (card.window is None or refused < card.window):
+            card = msgspec.structs.replace(card, window=refused)
+        return budget_of(card, self._core.parts.compaction)
 
     async def seam(self) -> None:
         """Before a request is built: reduces where the conversation has grown past its threshold."""
@@ -51,19 +66,21 @@ class Reducer:
         self._announce(budget)
         if not core.parts.compaction.enabled or context_size(core) < budget.limit:
             return
-        if core.state.turn != self._turn:
-            self._turn, self._reductions = core.state.turn, 0
         await self._reduce(budget)
+        self._squeeze()
 
     async def overflowed(self, problem: ContextOverflow) -> bool:
         """The service refused the prompt as too long. Whether it is smaller now, so that one more try makes sense."""
         core = self._core
         if problem.limit and core.model.card.window != problem.limit:
             core.learn_window(problem.limit)
+        elif not problem.limit:
+            self._refused[core.model.card.id] = max(context_size(core), SMALLEST_WINDOW)
         if not core.parts.compaction.enabled:
             return False
         before = core.state.seq
         await self._reduce(self.budget, force=True)
+        self._squeeze()
         return core.state.seq > before and self._reduced_since(before)
 
     async def now(self, focus: str) -> None:
@@ -89,34 +106,59 @@ class Reducer:
     # ── the stages ──
 
     async def _reduce(self, budget: Budget, *, force: bool = False) -> None:
+        """A prune that reaches deep is enough. Else a summary, which saves more; else whatever makes it smaller."""
         core = self._core
+        size = context_size(core)
         keep = budget.kept(core.parts.compaction.keep_recent)
-        self._reductions += 1
-        pruned = core.parts.compaction.mode != "summarize-only" and self._prune(keep)
-        if pruned and not force and context_size(core) < budget.limit:
+        keep = min(keep, size * 3 // 10) if force else keep
+        self._count_refill()
+        plan = self._pruning(keep)
+        if plan is not None and not force and size - plan.saved <= DEEP * budget.limit:
+            self._prune(plan)
             return
         found = reduce.cut(core.view.items(), keep)
-        if found is None or (not force and found.saved < WORTH * context_size(core)):
+        if found is not None and not force and found.saved < WORTH * size:
+            found = None
+        mechanical = self._refills >= REFILLS or self._failures >= FAILURES_TO_MECHANICAL
+        if found is not None and not mechanical and (force or core.state.turn >= self._cool_until):
+            if await self._try_summary(found):
+                return
+            mechanical = self._failures >= FAILURES_TO_MECHANICAL
+        if plan is not None and not mechanical:
+            self._prune(plan)
+        if found is not None and (mechanical or context_size(core) >= budget.full):
+            self._truncate(found)
+
+    def _count_refill(self) -> None:
+        """Reductions in a row that the conversation outgrew at once."""
+        now = (self._core.state.turn, self._core.hub.step)
+        quick = now[0] == self._last[0] and now[1] - self._last[1] <= QUICK_STEPS
+        self._refills = self._refills + 1 if quick else 0
+        self._last = now
+
+    def _pruning(self, keep: int) -> reduce.Prune | None:
+        """Which old results to clear, if that saves enough."""
+        if self._core.parts.compaction.mode == "summarize-only":
+            return None
+        plan = reduce.prune(self._core.view.items(), keep)
+        return plan if plan.saved >= WORTH * context_size(self._core) else None
+
+    def _prune(self, plan: reduce.Prune) -> None:
+        before = context_size(self._core)
+        self._core.record(ev.CompactionPerformed("prune", before, max(0, before - plan.saved), plan.cleared))
+
+    def _squeeze(self) -> None:
+        """The last resort before a turn would be cut: results of the last batch go too, so that no session ends by them."""
+        budget = self.budget
+        over = context_size(self._core) - budget.limit
+        if context_size(self._core) < budget.full:
             return
-        if self._reductions > REFILLS or self._failures >= FAILURES_TO_MECHANICAL:
-            self._truncate(found)
-        elif force or core.state.turn >= self._cool_until:
-            await self._try_summary(found)
-        elif context_size(core) >= budget.full:
-            self._truncate(found)
+        plan = reduce.squeeze(self._core.view.items(), over)
+        if plan.saved:
+            self._prune(plan)
 
-    def _prune(self, keep: int) -> bool:
-        """Clears old results, if that saves enough."""
-        core = self._core
-        plan = reduce.prune(core.view.items(), keep)
-        before = context_size(core)
-        if plan.saved < WORTH * before:
-            return False
-        core.record(ev.CompactionPerformed("prune", before, max(0, before - plan.saved), plan.cleared))
-        return True
-
-    async def _try_summary(self, found: reduce.Cut) -> None:
-        """Falls back to truncation after two failures in a row, or where the window would not hold otherwise."""
+    async def _try_summary(self, found: reduce.Cut) -> bool:
+        """Whether there is one now. A failure is recorded and cools down."""
         core = self._core
         try:
             await self._summarize(found, "")
@@ -125,16 +167,16 @@ class Reducer:
             cooldown = min(2**self._failures, LONGEST_COOLDOWN)
             self._cool_until = core.state.turn + cooldown
             core.record(ev.ContextReductionFailed("compaction", str(problem), self._failures, cooldown))
-            if self._failures >= FAILURES_TO_MECHANICAL or context_size(core) >= self.budget.full:
-                self._truncate(found)
-        else:
-            self._failures = 0
-            self._cool_until = 0
+            return False
+        self._failures = 0
+        self._cool_until = 0
+        return True
 
     def _truncate(self, found: reduce.Cut) -> None:
         """Without a model. Success clears the cool-down and keeps the count: one summarizer attempt a refill."""
         core = self._core
-        text = reduce.composed(reduce.digest(found.dropped), found.dropped)
+        room = int(self.budget.limit * DIGEST_SHARE) * reduce.BYTES_PER_TOKEN
+        text = reduce.composed(reduce.digest(found.dropped, room), found.dropped, self._words_room())
         before = context_size(core)
         after = max(0, before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN)
         if after >= before:
@@ -151,13 +193,17 @@ class Reducer:
         self._cool_until = 0
         self._failures = min(self._failures, FAILURES_TO_MECHANICAL - 1)
 
+    def _words_room(self) -> int:
+        """Bytes that the operator's own words may take in what stands for a dropped part."""
+        return int(self.budget.limit * WORDS_SHARE) * reduce.BYTES_PER_TOKEN
+
     async def _summarize(self, found: reduce.Cut, focus: str) -> None:
         """Raises AgentError where no summary came, or one that is no smaller than what it replaces."""
         core = self._core
         clock = core.parts.clock
         begun, before, spent = clock.monotonic(), context_size(core), core.state.total.cost
         summary = await self._asked_for(found, focus)
-        text = reduce.composed(summary, found.dropped)
+        text = reduce.composed(summary, found.dropped, self._words_room())
         after = before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN
         if after >= before:
             raise AgentError("compaction: the summary is no smaller than what it replaces")

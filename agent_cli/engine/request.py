@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from agent_cli.context import estimate, prefix
+from agent_cli.context.budget import FULL_SHARE
 from agent_cli.context.status import Progress, status_line
 from agent_cli.engine.core import Core
 from agent_cli.engine.repair import repair
@@ -237,7 +238,8 @@ class Request:
         wanted, card = self._core.parts.settings.max_output, self._core.model.card
         if card.window is None:
             return wanted
-        left = max(card.window - context_size(self._core), ROOM_FOR_ANSWER)
+        full = int(card.window * FULL_SHARE)  # the size is an estimate: the rest is its margin
+        left = max(full - context_size(self._core), min(ROOM_FOR_ANSWER, card.window - full))
         most = min(limit for limit in (wanted, card.max_output, card.window) if limit is not None)
         return left if left < most else wanted
 
@@ -257,8 +259,9 @@ def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:
 
 
 def context_size(core: Core) -> int:
-    """Tokens of the next prompt: measured where the service said it, else estimated with prompt and tools."""
+    """Tokens of the next prompt: measured where the service said it, else all of it is estimated."""
     if core.state.total.usage.prompt:
         return core.state.context_tokens
     schemas = sum(len(tool.spec.description) + len(str(tool.spec.schema)) for tool in core.tools().values())
-    return core.state.context_tokens + estimate.tokens_of_prose("".join(core.system())) + schemas // 4
+    said = sum(estimate.tokens_of_part(item.part) for item in core.view.items())
+    return said + estimate.tokens_of_prose("".join(core.system())) + schemas // 4

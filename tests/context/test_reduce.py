@@ -111,6 +111,46 @@ def test_the_operators_words_survive_summary_after_summary():
     assert "first summary" not in twice.partition(reduce.OPERATOR_HEADING)[2]
 
 
+def test_the_operators_words_fit_their_room_and_a_long_message_does_not_push_out_the_rest():
+    view = view_of(
+        [
+            ev.OperatorMessage((Text("old " * 5_000),)),
+            ev.AssistantMessage((Text("ok"),), "p", "m"),
+            ev.OperatorMessage((Text("never touch main.py"),)),
+            ev.OperatorMessage((Text("Go on."),), by="product"),
+            ev.AssistantMessage((Text("ok"),), "p", "m"),
+            ev.OperatorMessage((Text("and the tests"),)),
+        ]
+    )
+    text = reduce.composed("S", view.items(), 2_000)
+    assert len(text) < 2_200
+    assert "never touch main.py\n\nand the tests" in text
+    assert "old old" in text
+    assert "Go on." not in text
+    newest = reduce.composed(
+        "S", view_of([ev.OperatorMessage((Text("b" + "x" * 9_000 + "e"),))]).items(), 2_000
+    )
+    assert "bxx" in newest
+    assert newest.endswith("xxe")
+
+
+def test_a_digest_keeps_its_room_and_what_an_earlier_summary_knew():
+    events: list[ev.Recorded] = [ev.OperatorMessage((Text("do it"),))]
+    for n in range(500):
+        call = ToolCall(str(n), "read", {}, f'{{"path":"{"f" * 150}{n}"}}')
+        events += [
+            ev.AssistantMessage((Text("t" * 90), call), "p", "m"),
+            ev.ToolReturned(str(n), "read", ev.Output(())),
+        ]
+    first = reduce.composed("it is about trees", view_of(events).items())
+    events.append(ev.CompactionPerformed("summary", 0, 0, summary=first, keeps_from=100))
+    text = reduce.digest(view_of(events).items(), 4_000)
+    assert len(text) < 4_800
+    assert "it is about trees" in text
+    assert reduce.OPERATOR_HEADING not in text
+    assert "earlier calls" in text
+
+
 @given(st.text(), st.integers(min_value=4, max_value=40))
 def test_chunks_lose_nothing_but_split_characters(text: str, size: int):
     joined = "".join(reduce.chunks(text, size))

@@ -156,8 +156,8 @@ async def test_a_prompt_that_the_service_refuses_as_too_long_is_reduced_once_and
 
 async def test_a_second_refusal_ends_the_turn_with_its_own_outcome():
     log = ListLog()
-    too_long = ContextOverflow("prompt is too long")
-    provider = Playing(*reads(3, tokens=100), too_long, too_long)
+    too_long = ContextOverflow("prompt is too long", limit=20_000)
+    provider = Playing(*reads(3, tokens=100), too_long, says("summary"), too_long)
     session = opened(provider, log)
     await run(session, say("go"))
     end = log.events[-1]
@@ -225,6 +225,88 @@ async def test_a_compaction_can_be_interrupted_and_is_refused_during_a_turn():
     await session.idle()
     notes = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
     assert notes == ["not compacted: interrupted", "not compacted: a turn is running; interrupt it or wait"]
+    await session.close()
+
+
+async def test_a_prune_goes_deep_or_a_summary_takes_its_place():
+    """Each reduction costs the cached prefix, so that one which is soon repeated is the dearest."""
+    log = ListLog()
+    text = "t" * 24_000
+    talk = [says(text, usage=Usage(input=6_000 * n, output=6_000)) for n in range(1, 4)]
+    provider = Playing(
+        *talk, *reads(3, start=8), says("## Current state\nfine"), *reads(1, start=1), says("done")
+    )
+    session = opened(provider, log, WIDE)
+    for n in range(3):
+        await run(session, say(f"message {n}"))
+    await run(session, say("read"))
+    assert [event.mode for event in performed(log)] == ["summary"]
+    assert performed(log)[0].tokens_after < 0.7 * session.state.context_limit
+    valid(provider)
+    await session.close()
+
+
+async def test_results_of_one_batch_that_fill_the_window_go_and_the_session_lives():
+    async def huge(path: str, _: object) -> str:
+        return f"{path}: " + "x" * 31_000
+
+    log = ListLog()
+    calls = [("read", {"path": f"f{n}"}) for n in range(4)]
+    provider = Playing(wants(*calls, usage=Usage(input=500, output=20)), says("done"))
+    models = OneModel(provider, SMALL)
+    session = open_session(
+        provider, FakeTool("read", huge), log=log, models=models, model=models.open(SMALL.id),
+        compaction=Compaction(mode="summarize-only"), summary_prompt="Write the hand-over.",
+    )  # fmt: skip
+    await run(session, say("read all"))
+    assert session.state.answer == "done"
+    assert "cleared to save context" in str(provider.asked[-1].messages)
+    valid(provider)
+    await session.close()
+
+
+async def test_a_long_turn_is_summarized_as_often_as_it_fills_up():
+    """Only a conversation that is full again at once is truncated without a model."""
+    log = ListLog()
+    steps = [
+        wants(("read", {"path": f"f{n}"}), text="t" * 9_000, usage=Usage(input=5_000, output=2_000))
+        for n in range(60)
+    ]
+
+    class Measuring(Playing):
+        async def stream(self, prompt, /):
+            size = sum(len(str(part)) for message in prompt.messages for part in message.parts) // 4
+            reply = says("short summary") if prompt.tool_choice == "none" else self.replies.pop(0)
+            self.asked.append(prompt)
+            yield ev.Finished(reply.parts, Usage(input=size, output=2_300), "fake-1", reply.finish_reason)
+
+    provider = Measuring(*steps, says("done"))
+    session = opened(provider, log, ModelCard("fake-1", "fake", window=60_000, max_output=1_000))
+    await run(session, say("go"))
+    modes = [event.mode for event in performed(log)]
+    assert modes.count("summary") > 3
+    assert "mechanical" not in modes
+    await session.close()
+
+
+async def test_a_service_that_reports_no_usage_is_estimated_whole():
+    log = ListLog()
+    nothing = [says("a" * 46_000, usage=Usage()) for _ in range(3)]
+    provider = Playing(*nothing, says("## Current state\nfine", usage=Usage()), says("ok", usage=Usage()))
+    session = opened(provider, log, WIDE)
+    for n in range(4):
+        await run(session, say(f"message {n}"))
+    assert [event.mode for event in performed(log)] == ["summary"], "the answers count, too"
+    assert session.state.answer == "ok"
+    await session.close()
+
+
+async def test_the_first_request_leaves_room_for_what_the_estimate_missed():
+    provider = Playing(says("ok"))
+    session = opened(provider, ListLog(), ModelCard("fake-1", "fake", window=20_000, max_output=20_000))
+    await run(session, say("hello"))
+    assert provider.asked[0].max_output is not None
+    assert provider.asked[0].max_output <= 19_000
     await session.close()
 
 
