@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # sqlite3 is imported when the log is opened
 UNATTENDED_STEPS = 200
 UNATTENDED_SECONDS = 14_400.0
 UNATTENDED_DOLLARS = 10.0
-COMPACT_INSTRUCTIONS = 2_000
+COMPACT_INSTRUCTIONS = 600
 """Characters of a file of instructions that a small model is given."""
 
 BREAKERS = Breakers()
