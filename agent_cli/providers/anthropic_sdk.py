@@ -27,12 +27,14 @@ class AnthropicClient:
         self._fields = fields or {}
         self._client: Any = None
 
-    async def stream(
-        self, http: Http, body: Json, headers: Mapping[str, str], /
-    ) -> AsyncGenerator[Json, None]:
+    async def open(self, http: Http, /) -> None:
         http.client()
         if self._client is None:
             self._client = await asyncio.to_thread(self._made, http)
+
+    async def stream(
+        self, http: Http, body: Json, headers: Mapping[str, str], /
+    ) -> AsyncGenerator[Json, None]:
         given = {name: body.pop(name) for name in ("model", "max_tokens", "messages")}
         body.pop("stream")
         events = await self._client.messages.create(

@@ -34,12 +34,14 @@ class GeminiClient:
         self._make = make
         self._client: Any = None
 
-    async def stream(
-        self, http: Http, body: Json, headers: Mapping[str, str], /
-    ) -> AsyncGenerator[Json, None]:
+    async def open(self, http: Http, /) -> None:
         http.client()
         if self._client is None:
             self._client = await asyncio.to_thread(self._made, http)
+
+    async def stream(
+        self, http: Http, body: Json, headers: Mapping[str, str], /
+    ) -> AsyncGenerator[Json, None]:
         from google.genai import types
 
         config = types.GenerateContentConfig(

@@ -30,7 +30,11 @@ _responses: ContextVar[list[Any] | None] = ContextVar("_responses", default=None
 
 
 class Client(Protocol):
-    """A vendor's client, imported and made with the first request."""
+    """A vendor's client."""
+
+    async def open(self, http: Http, /) -> None:
+        """Imports and makes it, once, off the event loop. May raise anything."""
+        ...
 
     def stream(self, http: Http, body: Json, headers: Mapping[str, str], /) -> AsyncGenerator[Json, None]:
         """The events of one answer as JSON objects. May raise anything."""
@@ -58,11 +62,18 @@ class SdkTransport:
     async def post(
         self, body: bytes, model: str, headers: Mapping[str, str] | None = None
     ) -> AsyncGenerator[SdkAnswer]:
-        """The request is sent with the first event that is asked for. Leaving the context closes the connection."""
+        """The request is sent with the first event that is asked for. Leaving the context closes the connection.
+
+        Loading the client takes seconds on a busy machine; they are no time that the service was silent.
+        """
         hooks = self._http.client().event_hooks
         if _catch not in hooks["response"]:
             self._http.client().event_hooks = {**hooks, "response": [*hooks["response"], _catch]}
             warnings.filterwarnings("ignore", module=NOISY)
+        try:
+            await self._client.open(self._http)
+        except Exception as problem:
+            raise _meaning(self._http, self._client, model, problem) from problem
         events = self._client.stream(self._http, msgspec.json.decode(body), headers or {})
         answer = SdkAnswer(self._http, self._client, events, model)
         try:
@@ -119,27 +130,28 @@ class SdkAnswer:
             try:
                 event = await anext(self._events, None)
             except Exception as problem:
-                raise self._meaning(problem) from problem
+                raise _meaning(self._http, self._client, self._model, problem) from problem
             finally:
                 _responses.reset(token)
             if event is None:
                 return
             yield event
 
-    def _meaning(self, problem: Exception) -> AgentError:
-        if isinstance(problem, AgentError):
-            return problem
-        known = self._client.meaning(self._http, self._model, problem)
-        if known is not None:
-            return known
-        import httpx2
 
-        if isinstance(problem, httpx2.HTTPError | httpx2.InvalidURL | OSError):
-            return self._http.broken(problem)
-        return GarbledResponse(
-            f"The vendor's client could not read what {self._http.service.label} at {self._http.service.url}"
-            f" answered ({type(problem).__name__}: {problem}). `model.transport: http` goes without that client."
-        )
+def _meaning(http: Http, client: Client, model: str, problem: Exception) -> AgentError:
+    if isinstance(problem, AgentError):
+        return problem
+    known = client.meaning(http, model, problem)
+    if known is not None:
+        return known
+    import httpx2
+
+    if isinstance(problem, httpx2.HTTPError | httpx2.InvalidURL | OSError):
+        return http.broken(problem)
+    return GarbledResponse(
+        f"The vendor's client could not read what {http.service.label} at {http.service.url} answered"
+        f" ({type(problem).__name__}: {problem}). `model.transport: http` goes without that client."
+    )
 
 
 async def _catch(response: Any) -> None:

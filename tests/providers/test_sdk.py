@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,10 @@ from agent_cli.kernel.errors import (
     StreamCut,
 )
 from agent_cli.kernel.events import TextDelta
+from agent_cli.providers.faults import Service
+from agent_cli.providers.http import Http
 from agent_cli.providers.registry import Registry
+from agent_cli.providers.sdk import SdkTransport
 from agent_cli.providers.vendors import Endpoint
 from tests.fakes.http_server import FakeService, Raw, Say
 from tests.fakes.vertex_wire import account_file
@@ -79,7 +83,7 @@ FAULTS: list[tuple[Raw | Say, type[AgentError], str]] = [
     (Raw(200, b"event: message_start\ndata: {broken\n\n", EVENTS), GarbledResponse, "could not read"),
     (Say("A long answer.", size=2, cut=4), StreamCut, "before its answer was complete"),
     (Say("Hello.", leave_out=("message_stop", "message_delta", "finishReason")), StreamCut, "was complete"),
-    (Raw(delay=30), ConnectionFailed, r"sent nothing for 0\.2 s"),
+    (Raw(delay=30), ConnectionFailed, r"sent nothing for 0\.9 s"),
     (Say("Hello there.", size=2, stall=4), ConnectionFailed, r"sent nothing for 0\.3 s"),
 ]
 
@@ -88,7 +92,7 @@ FAULTS: list[tuple[Raw | Say, type[AgentError], str]] = [
 async def test_what_the_client_raises_becomes_ours_and_nothing_is_sent_twice(family: str):
     for reply, kind, words in FAULTS:
         limits = {
-            "first_byte_timeout": 0.2 if isinstance(reply, Raw) and reply.delay else 9,
+            "first_byte_timeout": 0.9 if isinstance(reply, Raw) and reply.delay else 9,
             "stall_timeout": 0.3,
         }
         async with serving(family, reply, transport="sdk", **limits) as (service, model):
@@ -137,6 +141,28 @@ async def test_leaving_and_cancelling_close_the_connection_at_once(family: str):
         with pytest.raises(asyncio.CancelledError):
             await task
         await asyncio.wait_for(service.gone.wait(), 5)
+
+
+async def test_loading_the_client_is_no_silence_of_the_service():
+    class Loading:
+        async def open(self, http: Http, /) -> None:
+            await asyncio.sleep(0.2)
+
+        async def stream(
+            self, http: Http, body: Any, headers: Any, /
+        ) -> AsyncGenerator[dict[str, Any], None]:
+            yield {"heard": body}
+
+        def meaning(self, http: Http, model: str, problem: Exception, /) -> AgentError | None:
+            return None
+
+        def close(self) -> None: ...
+
+    http = Http(Service("Nobody", "http://127.0.0.1:9"), {}, first_byte_timeout=0.1, stall_timeout=0.1)
+    transport = SdkTransport(http, Loading())
+    async with transport.post(b'{"a": 1}', "m") as answer:
+        assert [event async for event in answer.events()] == [[{"heard": {"a": 1}}]]
+    await transport.close()
 
 
 @vendors
