@@ -82,6 +82,8 @@ class Screen:
         self._settings = loaded.settings
         if self.app is not None and self._settings.ui.theme in self.app.available_themes:
             self.app.theme = self._settings.ui.theme
+        if self.app is not None and self._settings.ui.keys:
+            self.app.remap(self._settings.ui.keys)
         return open_session(self._options, loaded).session
 
     def watchdog(self) -> str:

@@ -284,6 +284,10 @@ class Session(Section, frozen=True):
 
 class Ui(Section, frozen=True):
     theme: Annotated[Name, _says("The colours of the screen.")] = "auto"
+    keys: Annotated[
+        dict[Name, str],
+        _says('Keys by action, commas between several; /keys lists the actions: {"mode": "f2"}.'),
+    ] = {}
 
 
 class Settings(Section, frozen=True):

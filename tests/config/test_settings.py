@@ -31,7 +31,7 @@ compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
 tools.disable tools.concurrency tools.max_output_bytes
 permissions.mode permissions.allow permissions.deny
-path_scope.allow_paths safety.watchdog session.db ui.theme run_status
+path_scope.allow_paths safety.watchdog session.db ui.theme ui.keys run_status
 """
 
 
