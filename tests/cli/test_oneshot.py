@@ -149,7 +149,7 @@ def test_a_session_goes_on_where_it_ended(play, project):
 def test_no_model_to_talk_to_is_a_config_error_in_one_line(project, capfd):
     assert run(["-p", "hello", "--output-format", "json"]) == 2
     said = capfd.readouterr()
-    assert json.loads(said.out)["error"]["kind"] == "config"
+    assert json.loads(said.out)["error"]["kind"] == "no-model"
     assert said.err.count("\n") == 1
     assert "ANTHROPIC_API_KEY" in said.err
 
