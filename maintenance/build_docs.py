@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from typer.main import get_command
 
 from agent_cli.cli.options import COMMANDS, GROUPS
 from agent_cli.config import fields
@@ -48,7 +51,30 @@ def command_line() -> str:
         page += [f"## {group}\n", table(("option", "takes", "what it does", "config key"), rows)]
     rows = [(f"`agent-cli {name}`", text) for name, (_, text) in COMMANDS.items()]
     page += ["## Commands\n", table(("command", "what it does"), rows)]
+    page += [section for name, (module, _) in COMMANDS.items() for section in _command(name, module)]
     return "\n".join(page)
+
+
+def _command(name: str, module: str) -> Iterator[str]:
+    """What stands behind a command's name: its own commands, arguments and options."""
+    command: Any = get_command(importlib.import_module(module).app)
+    inner = getattr(command, "commands", {})
+    for words, one in [*((f"{name} {sub}", held) for sub, held in inner.items())] or [(name, command)]:
+        yield f"### agent-cli {words}\n"
+        yield " ".join((one.help or "").split()) + "\n"
+        rows = [_row(parameter) for parameter in one.params if "--help" not in parameter.opts]
+        if rows:
+            yield table(("argument or option", "what it is"), rows)
+
+
+def _row(parameter: Any) -> tuple[str, str]:
+    names = [*parameter.opts, *parameter.secondary_opts]
+    shown = (
+        ", ".join(f"`{name}`" for name in names)
+        if names[0].startswith("-")
+        else f"`{parameter.metavar or parameter.name}`"
+    )
+    return shown, getattr(parameter, "help", None) or ""
 
 
 def settings() -> str:
