@@ -59,7 +59,8 @@ def _command(name: str, module: str) -> Iterator[str]:
     """What stands behind a command's name: its own commands, arguments and options."""
     command: Any = get_command(importlib.import_module(module).app)
     inner = getattr(command, "commands", {})
-    for words, one in [*((f"{name} {sub}", held) for sub, held in inner.items())] or [(name, command)]:
+    own = [(name, command)] if not inner or any("--help" not in held.opts for held in command.params) else []
+    for words, one in [*own, *((f"{name} {sub}", held) for sub, held in inner.items())]:
         yield f"### agent-cli {words}\n"
         yield " ".join((one.help or "").split()) + "\n"
         rows = [_row(parameter) for parameter in one.params if "--help" not in parameter.opts]
