@@ -27,10 +27,10 @@ class Step(NamedTuple):
 
 
 def allowed(prompt: Prompt) -> tuple[str, ...]:
-    """The tools of the next step.
+    """The tools of the next step; only the answer where the model is stuck.
 
-    Editing needs text that was seen, and gives way to writing where it failed on a short file. Where the last step circled, its tool is left out; where one before it
-    in this turn circled as well, or the last `MAX_FAILURES` steps failed, only the answer is left.
+    Editing needs text that was seen, and gives way to writing where it failed on a short file. A tool that
+    failed in circles is left out.
     """
     names = [tool.name for tool in offered(prompt)]
     if prompt.tool_choice in names:
@@ -45,11 +45,17 @@ def allowed(prompt: Prompt) -> tuple[str, ...]:
 
 
 def stuck(messages: tuple[Message, ...]) -> bool:
-    """True where another call of this turn would only repeat what is known."""
+    """True where another call of this turn would only repeat what is known.
+
+    That is: the last step circled and had its result, or failed and was not the first to circle; or the
+    last `MAX_FAILURES` steps failed.
+    """
     steps = steps_of(messages)
+    if not steps:
+        return False
     circles = [circling(steps[: at + 1]) for at in range(len(steps))]
     failing = len(steps) >= MAX_FAILURES and not any(step.ok for step in steps[-MAX_FAILURES:])
-    return failing or (sum(circles) > 1 and circles[-1])
+    return failing or (circles[-1] and (steps[-1].ok or sum(circles) > 1))
 
 
 def circling(steps: list[Step]) -> bool:
