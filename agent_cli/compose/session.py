@@ -37,6 +37,7 @@ from agent_cli.permissions.suggest import grant_for
 from agent_cli.ports import Facts, Log, OpenModel, Tool
 from agent_cli.providers.registry import Registry
 from agent_cli.tools.builtin import builtin
+from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
 
 if TYPE_CHECKING:  # sqlite3 is imported when the log is opened
@@ -164,6 +165,7 @@ def _new_id() -> str:
 def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, kept: Kept) -> Parts:
     settings = loaded.settings
     root = _root(options, loaded)
+    results = _results(options, kept.log.session)
     started = SessionStarted(
         cwd=str(options.cwd.resolve()),
         version=__version__,
@@ -180,11 +182,11 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         model=model,
         started=started,
         system=partial(_system, _instructions(loaded, root), settings),
-        tools=partial(_tools, _workspace(options, settings, root), settings),
+        tools=partial(_tools, _workspace(options, settings, root), settings, results),
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS),
-        facts=_facts(options, loaded, root),
+        facts=_facts(options, loaded, root, results),
         limits=_limits(settings, attended=options.attended),
         compaction=_compaction(options, settings),
         summary_prompt=_words("summary.md").strip(),
@@ -195,6 +197,7 @@ def _parts(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenM
         breakers=BREAKERS,
         notices=tuple(loaded.notices),
         on_close=kept.close,
+        spill=results.keep if results else None,
     )
 
 
@@ -242,13 +245,21 @@ def _workspace(options: RunOptions, settings: Settings, root: Path) -> Workspace
     )
 
 
-def _tools(workspace: Workspace, settings: Settings, card: ModelCard) -> Mapping[str, Tool]:
+def _results(options: RunOptions, session: str) -> Results | None:
+    """None where nothing of the session is to be on disk."""
+    return None if options.ephemeral else Results(places.results_dir(session, options.environ))
+
+
+def _tools(
+    workspace: Workspace, settings: Settings, results: Results | None, card: ModelCard
+) -> Mapping[str, Tool]:
     made = builtin(
         workspace,
         images=card.images,
         documents=card.documents,
         profile=card.profile,
         disabled=frozenset(settings.tools.disable),
+        results=results,
     )
     return {tool.spec.name: tool for tool in made}
 
@@ -296,7 +307,7 @@ def _remember(project: Path, rule: str) -> None:
     add_rule(project, rule)
 
 
-def _facts(options: RunOptions, loaded: Loaded, root: Path) -> Facts:
+def _facts(options: RunOptions, loaded: Loaded, root: Path, results: Results | None) -> Facts:
     settings, home = loaded.settings, places.home_dir(options.environ)
     control = [root / name for name in CONTROL_FILES]
     control += [home / name for name in SHELL_STARTS]
@@ -304,7 +315,12 @@ def _facts(options: RunOptions, loaded: Loaded, root: Path) -> Facts:
     return Facts(
         mode=settings.permissions.mode,
         attended=options.attended,
-        roots=((str(root), "rw"), *_allowed(settings), *map(_allowed_flag, options.allow_paths)),
+        roots=(
+            (str(root), "rw"),
+            *_allowed(settings),
+            *map(_allowed_flag, options.allow_paths),
+            *(((str(results.directory), "r"),) if results else ()),
+        ),
         allow=tuple(settings.permissions.allow),
         deny=tuple(settings.permissions.deny),
         control=tuple(os.path.realpath(path) for path in control),

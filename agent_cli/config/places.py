@@ -41,6 +41,11 @@ def database(environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "sessions.db"
 
 
+def results_dir(session: str, environ: Mapping[str, str]) -> Path:
+    """Where a session keeps results that are too long for its conversation."""
+    return state_dir(environ) / "results" / session
+
+
 def logs_dir(environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "logs"
 

@@ -2,30 +2,75 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import Block, Text
 
 DEFAULT_BYTES = 32_000
+BATCH_BYTES = 200_000
+"""Of all results of one step together."""
+LEAST_BYTES = 1_000
+"""What each result may have, however many there are."""
+
+Keep = Callable[[str], str]
+"""Keeps a whole text in a file and gives its path, "" where that failed."""
+
+_LEFT_OUT = "[… {left_out:,} of {total:,} bytes left out here{where} …]"
+_KEPT = re.compile(
+    r"^\[… [\d,]+ of ([\d,]+) bytes left out here; all of it is in (.+?)(?:; go on with .*)? …\]$",
+    re.MULTILINE,
+)
 
 
-def bound(output: Output, limit: int = DEFAULT_BYTES) -> Output:
+@dataclass(slots=True)
+class Room:
+    """What the results of one step may still take, in bytes. Belongs to that step."""
+
+    left: int = BATCH_BYTES
+
+    def take(self, output: Output, limit: int | None, keep: Keep | None = None, how: str = "") -> Output:
+        """The output within `limit` (None: its tool has a bound of its own) and within what is left."""
+        most = max(LEAST_BYTES, self.left if limit is None else min(limit, self.left))
+        bounded = bound(output, most, keep, how)
+        self.left -= sum(len(block.text.encode()) for block in bounded.for_model if isinstance(block, Text))
+        return bounded
+
+
+def bound(output: Output, limit: int = DEFAULT_BYTES, keep: Keep | None = None, how: str = "") -> Output:
     """The output with each text at most `limit` bytes: head and tail, half of it each, cut between characters.
 
-    Within the limit it is byte-identical.
+    Between them stands what is missing, where all of it is kept, and `how` to go on ({offset}: where the head
+    ends). Within the limit the output is byte-identical and nothing is kept.
     """
-    blocks = tuple(_bound_block(block, limit) for block in output.for_model)
-    if blocks == output.for_model:
+    texts = [block.text for block in output.for_model if isinstance(block, Text)]
+    if all(len(text) * 4 <= limit or len(text.encode()) <= limit for text in texts):
         return output
+    kept = keep("\n".join(texts)) if keep is not None else ""
+    offers = how if len(texts) == 1 else ""  # an offset counts in the one text
+    blocks = tuple(_bound_block(block, limit, kept, offers) for block in output.for_model)
     return Output(blocks, output.for_human, output.ok, output.no_op, output.changed)
 
 
-def _bound_block(block: Block, limit: int) -> Block:
+def kept_in(text: str) -> tuple[str, str] | None:
+    """The size and the path of the whole result, where this is what is left of one."""
+    found = _KEPT.search(text)
+    return (found[1], found[2]) if found else None
+
+
+def _bound_block(block: Block, limit: int, kept: str, how: str) -> Block:
     if not isinstance(block, Text):
         return block
-    raw = block.text.encode()
+    raw = block.text.encode(errors="replace")
     if len(raw) <= limit:
         return block
     head = raw[: limit // 2].decode(errors="ignore")
     tail = raw[-(limit // 2) :].decode(errors="ignore")
-    left_out = len(raw) - len(head.encode()) - len(tail.encode())
-    return Text(f"{head}\n[… {left_out:,} of {len(raw):,} bytes left out here …]\n{tail}")
+    offset = len(head.encode())
+    where = (f"; all of it is in {kept}" if kept else "") + (
+        f"; go on with {how.format(offset=offset)}" if how and kept else ""
+    )
+    left_out = len(raw) - offset - len(tail.encode())
+    return Text(f"{head}\n{_LEFT_OUT.format(left_out=left_out, total=len(raw), where=where)}\n{tail}")

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from agent_cli.context.bounds import kept_in
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Message, Opaque, Part, Reasoning, Role, Said, Text, ToolCall, ToolResult
 
 OUTCOME_UNKNOWN = "outcome unknown: the process stopped while this ran"
 SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
 CLEARED = "[result of {name}, {size:,} bytes, cleared to save context; run the tool again if it is needed]"
+KEPT = "[result of {name}, {size} bytes, cleared to save context; all of it is in {path}]"
 
 
 class Item(NamedTuple):
@@ -151,7 +153,13 @@ def _clear(item: Item, cleared: frozenset[str]) -> Item:
 def cleared_result(result: ToolResult) -> ToolResult:
     """The same result as one short line; where the whole of it was kept, the line names the file."""
     text = "".join(block.text for block in result.content if isinstance(block, Text))
-    short = Text(CLEARED.format(name=result.name, size=len(text.encode())))
+    kept = kept_in(text)
+    told = (
+        KEPT.format(name=result.name, size=kept[0], path=kept[1])
+        if kept
+        else CLEARED.format(name=result.name, size=len(text.encode()))
+    )
+    short = Text(told)
     return ToolResult(result.call_id, result.name, (short,), result.ok)
 
 

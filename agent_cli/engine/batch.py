@@ -26,6 +26,7 @@ class Batch:
         self._deadline = deadline
         self._cut = cut
         self._settled: set[str] = set()
+        self._room = calls.room(core)
 
     async def run(self) -> None:
         """Stops between calls as soon as an alert cuts the turn; what did not run is settled as not run."""
@@ -62,11 +63,11 @@ class Batch:
 
     async def _run_group(self, group: list[Ready]) -> None:
         if len(group) == 1:
-            await calls.run(self._core, group[0])
+            await calls.run(self._core, group[0], self._room)
             return
         async with asyncio.TaskGroup() as tasks:
             for ready in group:
-                tasks.create_task(calls.run(self._core, ready))
+                tasks.create_task(calls.run(self._core, ready, self._room))
 
     # ── approvals ──
 

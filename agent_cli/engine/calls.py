@@ -6,9 +6,11 @@ import asyncio
 import difflib
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from agent_cli.context.bounds import bound
+from agent_cli.context.bounds import BATCH_BYTES, Room
+from agent_cli.context.budget import budget_of
 from agent_cli.engine.core import Core
 from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
@@ -21,6 +23,9 @@ log = logging.getLogger("agent_cli.engine")
 CANCELLED = "cancelled by the operator; what it returned so far may be missing"
 CUT = "not run: the arguments were cut off by the output limit; make the call again in smaller parts"
 CRASHED = "{name} crashed ({problem}); this is a fault of the tool"
+RETRIEVE = "retrieve_output"
+BATCH_BYTES_PER_TOKEN = 2
+"""Results at 3 bytes a token: one step takes at most two thirds of what the conversation may have."""
 NOT_RUN = "not run: the turn was stopped before this call"
 
 
@@ -95,7 +100,13 @@ def _unknown(name: str, known: list[str]) -> str:
     return " ".join(filter(None, (f"There is no tool '{name}';", hint, f"the tools are {', '.join(known)}.")))
 
 
-async def run(core: Core, ready: Ready) -> None:
+def room(core: Core) -> Room:
+    """What the results of one step may take together, less where the window is small."""
+    limit = budget_of(core.model.card, core.parts.compaction).limit
+    return Room(min(BATCH_BYTES, limit * BATCH_BYTES_PER_TOKEN))
+
+
+async def run(core: Core, ready: Ready, room: Room) -> None:
     """Runs a call that may run and records its one result, also when it is cancelled or crashes."""
     call, clock = ready.call, core.parts.clock
     core.record(
@@ -111,18 +122,26 @@ async def run(core: Core, ready: Ready) -> None:
     except asyncio.CancelledError as cancelled:
         so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
         told = failure("\n".join(filter(None, (CANCELLED, so_far))))
-        settle(core, call, _bounded(core, ready.tool, told), executed=True, seconds=clock.monotonic() - begun)
+        told = _bounded(core, ready, told, room)
+        settle(core, call, told, executed=True, seconds=clock.monotonic() - begun)
         raise
     except ToolError as problem:
         output = failure(str(problem))
     except Exception as problem:
         log.exception("tool %s crashed", call.name)
         output = failure(CRASHED.format(name=call.name, problem=_named(problem)))
-    settle(core, call, _bounded(core, ready.tool, output), executed=True, seconds=clock.monotonic() - begun)
+    output = _bounded(core, ready, output, room)
+    settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
 
 
-def _bounded(core: Core, tool: Tool, output: ev.Output) -> ev.Output:
-    return output if tool.bounded else bound(output, core.parts.settings.max_result_bytes)
+def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Output:
+    """A tool that pages by itself keeps nothing: what is cut here it can be asked for again."""
+    if ready.tool.bounded:
+        return room.take(output, None)
+    call_id = ready.call.call_id
+    how = f'{RETRIEVE}(id="{call_id}", offset={{offset}})' if RETRIEVE in core.tools() else ""
+    keep = partial(core.parts.spill, call_id) if core.parts.spill else None
+    return room.take(output, core.parts.settings.max_result_bytes, keep, how)
 
 
 def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:

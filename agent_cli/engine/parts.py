@@ -46,6 +46,7 @@ class Parts:
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
     `notices` are told once, when the session is first talked to.
+    `spill` keeps a result that is too long for the conversation (call id, text) and gives its path, "" where it cannot.
     `on_close` is called once, after the log was let go.
     """
 
@@ -69,4 +70,5 @@ class Parts:
     breakers: Breakers = field(default_factory=Breakers)
     fallbacks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    spill: Callable[[str, str], str] | None = None
     on_close: Callable[[], None] = _nothing

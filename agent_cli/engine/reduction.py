@@ -79,8 +79,9 @@ class Reducer:
         if not core.parts.compaction.enabled:
             return False
         before = core.state.seq
+        missed = max(0, (problem.used or self.budget.window) - context_size(core))
         await self._reduce(self.budget, force=True)
-        self._squeeze()
+        self._squeeze(missed)
         return core.state.seq > before and self._reduced_since(before)
 
     async def now(self, focus: str) -> None:
@@ -116,9 +117,7 @@ class Reducer:
         if plan is not None and not force and size - plan.saved <= DEEP * budget.limit:
             self._prune(plan)
             return
-        found = reduce.cut(core.view.items(), keep)
-        if found is not None and not force and found.saved < WORTH * size:
-            found = None
+        found = self._cut(keep)
         mechanical = self._refills >= REFILLS or self._failures >= FAILURES_TO_MECHANICAL
         if found is not None and not mechanical and (force or core.state.turn >= self._cool_until):
             if await self._try_summary(found):
@@ -126,8 +125,16 @@ class Reducer:
             mechanical = self._failures >= FAILURES_TO_MECHANICAL
         if plan is not None and not mechanical:
             self._prune(plan)
+            found = self._cut(keep)  # what was cleared is not saved twice
         if found is not None and (mechanical or context_size(core) >= budget.full):
             self._truncate(found)
+
+    def _cut(self, keep: int) -> reduce.Cut | None:
+        """What to drop, if that saves enough."""
+        found = reduce.cut(self._core.view.items(), keep)
+        if found is not None and found.saved < WORTH * context_size(self._core):
+            return None
+        return found
 
     def _count_refill(self) -> None:
         """Reductions in a row that the conversation outgrew at once."""
@@ -147,13 +154,16 @@ class Reducer:
         before = context_size(self._core)
         self._core.record(ev.CompactionPerformed("prune", before, max(0, before - plan.saved), plan.cleared))
 
-    def _squeeze(self) -> None:
-        """The last resort before a turn would be cut: results of the last batch go too, so that no session ends by them."""
+    def _squeeze(self, missed: int = 0) -> None:
+        """The last resort before a turn would be cut: results of the last batch go too, so that no session ends by them.
+
+        `missed` are tokens by which the estimate was too low.
+        """
         budget = self.budget
-        over = context_size(self._core) - budget.limit
-        if context_size(self._core) < budget.full:
+        size = context_size(self._core) + missed
+        if size < budget.full:
             return
-        plan = reduce.squeeze(self._core.view.items(), over)
+        plan = reduce.squeeze(self._core.view.items(), size - budget.limit)
         if plan.saved:
             self._prune(plan)
 

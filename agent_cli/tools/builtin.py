@@ -12,12 +12,14 @@ from agent_cli.tools.glob import Glob
 from agent_cli.tools.grep import Grep
 from agent_cli.tools.list_dir import ListDir
 from agent_cli.tools.read_file import ReadFile, Vision
+from agent_cli.tools.results import Results
+from agent_cli.tools.retrieve_output import RetrieveOutput
 from agent_cli.tools.workspace import Workspace
 from agent_cli.tools.write_file import WriteFile
 
-NAMES = ("read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash")
+NAMES = ("read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "retrieve_output")
 """In the order in which a model sees them."""
-COMPACT = frozenset(NAMES) - {"glob"}
+COMPACT = frozenset(NAMES) - {"glob", "retrieve_output"}
 
 
 def builtin(
@@ -27,8 +29,9 @@ def builtin(
     documents: bool = False,
     profile: Literal["full", "compact"] = "full",
     disabled: frozenset[str] = frozenset(),
+    results: Results | None = None,
 ) -> tuple[Tool, ...]:
-    """The tools of a model with these abilities. Raises ConfigError for a disabled name that no tool has."""
+    """The tools of a model with these abilities; `results` are kept ones to read on in. Raises ConfigError for a disabled name that no tool has."""
     for name in sorted(disabled - set(NAMES)):
         raise ConfigError(_unknown(name))
     wanted = (frozenset(NAMES) if profile == "full" else COMPACT) - disabled
@@ -41,7 +44,9 @@ def builtin(
         "grep": Grep(workspace, wanted),
         "bash": Bash(workspace, wanted),
     }
-    return tuple(tools[name] for name in NAMES if name in wanted)
+    if results is not None:
+        tools["retrieve_output"] = RetrieveOutput(results, wanted)
+    return tuple(tools[name] for name in NAMES if name in wanted and name in tools)
 
 
 def _unknown(name: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 
+import msgspec
 import pytest
 
 from agent_cli.context.budget import Compaction
 from agent_cli.context.view import SUMMARY_OPENING
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Compact, Interrupt
+from agent_cli.kernel.commands import Compact, Interrupt, SetModel
 from agent_cli.kernel.errors import ContextOverflow
 from agent_cli.kernel.messages import Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard, Usage
@@ -154,6 +155,50 @@ async def test_a_prompt_that_the_service_refuses_as_too_long_is_reduced_once_and
     await session.close()
 
 
+async def test_a_refusal_although_the_estimate_was_low_clears_what_the_estimate_missed():
+    async def dense(path: str, _: object) -> str:
+        return "é1" * 6_000
+
+    log = ListLog()
+    too_long = ContextOverflow("prompt is too long", used=26_000, limit=20_000)
+    provider = Playing(
+        wants(("read", {"path": "a"}), ("read", {"path": "b"}), usage=Usage(input=500, output=20)),
+        too_long, says("ok"),
+    )  # fmt: skip
+    models = OneModel(provider, SMALL)
+    session = open_session(
+        provider, FakeTool("read", dense), log=log, models=models, model=models.open(SMALL.id)
+    )
+    await run(session, say("go"))
+    assert session.state.answer == "ok"
+    assert "cleared to save context" in str(provider.asked[-1].messages)
+    valid(provider)
+    await session.close()
+
+
+async def test_what_was_cleared_is_not_saved_again_by_the_truncation_behind_it():
+    async def huge(path: str, _: object) -> str:
+        return "x" * (31_000 if path == "huge" else 12_000)
+
+    log = ListLog()
+    talk = [says("t" * 24_000, usage=Usage(input=6_000 * n, output=6_000)) for n in range(3)]
+    last = wants(("read", {"path": "huge"}), ("read", {"path": "huge"}), usage=Usage(input=27_500, output=20))
+    provider = Playing(*talk, *reads(3, start=6), last, says("ok"))
+    models = OneModel(provider, WIDE)
+    session = open_session(
+        provider, FakeTool("read", huge), log=log, models=models, model=models.open(WIDE.id)
+    )
+    for n in range(3):
+        await run(session, say(f"message {n}"))
+    session._reducer._cool_until = 99
+    await run(session, say("go"))
+    assert [event.mode for event in performed(log)] == ["prune", "mechanical"]
+    assert performed(log)[-1].tokens_after > 20_000, "the last batch is still there"
+    assert session.state.answer == "ok"
+    valid(provider)
+    await session.close()
+
+
 async def test_a_second_refusal_ends_the_turn_with_its_own_outcome():
     log = ListLog()
     too_long = ContextOverflow("prompt is too long", limit=20_000)
@@ -248,14 +293,16 @@ async def test_a_prune_goes_deep_or_a_summary_takes_its_place():
 
 async def test_results_of_one_batch_that_fill_the_window_go_and_the_session_lives():
     async def huge(path: str, _: object) -> str:
+        session.send(SetModel("fake-2"))
         return f"{path}: " + "x" * 31_000
 
     log = ListLog()
     calls = [("read", {"path": f"f{n}"}) for n in range(4)]
     provider = Playing(wants(*calls, usage=Usage(input=500, output=20)), says("done"))
-    models = OneModel(provider, SMALL)
+    small = msgspec.structs.replace(SMALL, id="fake-2")
+    models = OneModel(provider, ModelCard("fake-1", "fake", window=200_000), small)
     session = open_session(
-        provider, FakeTool("read", huge), log=log, models=models, model=models.open(SMALL.id),
+        provider, FakeTool("read", huge), log=log, models=models, model=models.open("fake-1"),
         compaction=Compaction(mode="summarize-only"), summary_prompt="Write the hand-over.",
     )  # fmt: skip
     await run(session, say("read all"))

@@ -712,3 +712,79 @@ async def test_a_grant_answers_the_waiting_calls_that_it_covers_whichever_was_an
     await asyncio.wait_for(session.idle(), 5)
     assert tool.ran == ["0", "1", "2", "3", "4"]
     await session.close()
+
+
+async def test_a_result_that_is_too_long_is_kept_whole_and_log_view_and_replay_say_where():
+    async def large(path: str, _: object) -> str:
+        return "start " + "x" * 90_000 + " end"
+
+    kept: dict[str, str] = {}
+
+    def spill(call_id: str, text: str) -> str:
+        kept[call_id] = text
+        return f"/s/{call_id}.txt"
+
+    log = ListLog()
+    provider = Playing(wants(("bash", {"path": "a"})), says("ok"), says("again"))
+    tools = FakeTool("bash", large), FakeTool("retrieve_output", bounded=True)
+    session = open_session(provider, *tools, log=log, spill=spill)
+    await run(session, say("go"))
+    ((call_id, whole),) = kept.items()
+    assert whole == "start " + "x" * 90_000 + " end"
+    (logged,) = results(log)
+    told = ev.as_text(logged.output)
+    assert (
+        f'all of it is in /s/{call_id}.txt; go on with retrieve_output(id="{call_id}", offset=16000)' in told
+    )
+    assert told.startswith("start ")
+    assert told.endswith(" end")
+    await session.close()
+    again = open_session(provider, *tools, log=ListLog(entries=list(log.read())), spill=spill)
+    await run(again, say("and?"))
+    for prompt in provider.asked[1:]:
+        assert told in [
+            ev.as_text(ev.Output(p.content))
+            for m in prompt.messages
+            for p in m.parts
+            if isinstance(p, ToolResult)
+        ]
+    assert len(kept) == 1
+    await again.close()
+
+
+async def test_where_nothing_can_be_kept_the_call_is_as_good_as_ever():
+    async def large(path: str, _: object) -> str:
+        return "x" * 90_000
+
+    log = ListLog()
+    session = open_session(
+        Playing(wants(("bash", {"path": "a"})), says("ok")),
+        FakeTool("bash", large),
+        log=log,
+        spill=lambda i, t: "",
+    )
+    await run(session, say("go"))
+    (logged,) = results(log)
+    assert logged.output.ok
+    assert "bytes left out here …]" in ev.as_text(logged.output)
+    await session.close()
+
+
+async def test_all_results_of_one_step_have_a_bound_together():
+    async def page(path: str, _: object) -> str:
+        return "x" * 95_000
+
+    log = ListLog()
+    calls = wants(*(("page", {"path": str(n)}) for n in range(6)))
+    session = open_session(
+        Playing(calls, says("ok")), FakeTool("page", page, bounded=True), log=log,
+        model=OneModel(Playing(), ModelCard("fake-1", "fake", window=1_000_000)).open("fake-1")._replace(
+            provider=Playing(calls, says("ok"))
+        ),
+    )  # fmt: skip
+    await run(session, say("go"))
+    sizes = [len(ev.as_text(result.output).encode()) for result in results(log)]
+    assert len(sizes) == 6
+    assert sum(sizes) < 206_000
+    assert min(sizes) >= 1_000
+    await session.close()

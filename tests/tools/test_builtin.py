@@ -9,11 +9,13 @@ import pytest
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import ArgumentsError, ConfigError
 from agent_cli.tools.builtin import NAMES, builtin
+from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
 
 
 def names(root: Path, **options: object) -> list[str]:
-    return [tool.spec.name for tool in builtin(Workspace(root), **options)]  # pyright: ignore[reportArgumentType]
+    kept = Results(root / "kept")
+    return [tool.spec.name for tool in builtin(Workspace(root), results=kept, **options)]  # pyright: ignore[reportArgumentType]
 
 
 def test_the_profiles(tmp_path: Path) -> None:
@@ -26,7 +28,7 @@ def test_the_profiles(tmp_path: Path) -> None:
         "grep",
         "bash",
     ]
-    assert names(tmp_path, disabled=frozenset({"bash", "glob"})) == [
+    assert names(tmp_path, disabled=frozenset({"bash", "glob", "retrieve_output"})) == [
         "read_file",
         "write_file",
         "edit_file",
@@ -67,17 +69,17 @@ def test_descriptions_name_only_registered_tools(tmp_path: Path, disabled: froze
 
 
 def test_what_a_model_pays_for_the_tools(tmp_path: Path) -> None:
-    specs = [tool.spec for tool in builtin(Workspace(tmp_path))]
+    specs = [tool.spec for tool in builtin(Workspace(tmp_path), results=Results(tmp_path))]
     size = sum(len(msgspec.json.encode(spec)) for spec in specs)
     assert size / 3 < 2_500
 
 
 def test_schemas_are_objects_with_described_arguments(tmp_path: Path) -> None:
-    for tool in builtin(Workspace(tmp_path)):
+    for tool in builtin(Workspace(tmp_path), results=Results(tmp_path)):
         schema = tool.spec.schema
         assert schema["type"] == "object"
         assert schema["additionalProperties"] is False
-        assert (schema.get("required") or ["path"])[0] in ("path", "pattern", "command")
+        assert (schema.get("required") or ["path"])[0] in ("path", "pattern", "command", "id")
 
 
 def test_wrong_arguments_are_named(tmp_path: Path) -> None:
@@ -88,11 +90,18 @@ def test_wrong_arguments_are_named(tmp_path: Path) -> None:
 
 
 def test_what_each_tool_is(tmp_path: Path) -> None:
-    tools = {tool.spec.name: tool for tool in builtin(Workspace(tmp_path))}
+    tools = {tool.spec.name: tool for tool in builtin(Workspace(tmp_path), results=Results(tmp_path))}
     assert {name for name, tool in tools.items() if tool.read_only} == {
         "read_file",
         "list_dir",
         "glob",
         "grep",
+        "retrieve_output",
     }
-    assert {name for name, tool in tools.items() if tool.bounded} == {"read_file", "list_dir", "glob", "grep"}
+    assert {name for name, tool in tools.items() if tool.bounded} == {
+        "read_file",
+        "list_dir",
+        "glob",
+        "grep",
+        "retrieve_output",
+    }

@@ -1,0 +1,81 @@
+"""A result is bounded once; what it was is kept."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_cli.context.bounds import LEAST_BYTES, Room, bound, kept_in
+from agent_cli.context.view import cleared_result
+from agent_cli.kernel.events import Output
+from agent_cli.kernel.messages import Image, Text, ToolResult
+
+HOW = 'retrieve_output(id="c1", offset={offset})'
+
+
+def text_of(output: Output) -> str:
+    return "".join(block.text for block in output.for_model if isinstance(block, Text))
+
+
+def test_within_the_bound_it_is_the_same_and_nothing_is_kept():
+    def keep(text: str) -> str:
+        raise AssertionError(text)
+
+    output = Output((Text("x" * 100), Image("image/png", "aaaa")))
+    assert bound(output, 100, keep) is output
+
+
+def test_over_the_bound_there_are_head_and_tail_and_where_all_of_it_is():
+    kept: list[str] = []
+
+    def keep(text: str) -> str:
+        kept.append(text)
+        return "/s/c1.txt"
+
+    whole = "a" * 50 + "é" * 500 + "z" * 50
+    text = text_of(bound(Output((Text(whole),), ok=False), 200, keep, HOW))
+    assert kept == [whole]
+    head, marker, tail = text.split("\n")
+    assert whole.startswith(head)
+    assert whole.endswith(tail)
+    assert len(head.encode()) in (99, 100)
+    assert (
+        f"of 1,100 bytes left out here; all of it is in /s/c1.txt; go on with {HOW.format(offset=len(head.encode()))}"
+        in marker
+    )
+    assert kept_in(text) == ("1,100", "/s/c1.txt")
+
+
+def test_what_could_not_be_kept_has_no_pointer():
+    text = text_of(bound(Output((Text("x" * 1_000),)), 200, lambda text: "", HOW))
+    assert "left out here …]" in text
+    assert "retrieve_output" not in text
+    assert kept_in(text) is None
+
+
+def test_a_cleared_result_names_its_file():
+    shown = bound(Output((Text("x" * 1_000),)), 200, lambda text: "/s/my files/c1.txt", HOW).for_model
+    (cleared,) = cleared_result(ToolResult("c1", "bash", shown, ok=True)).content
+    assert cleared == Text(
+        "[result of bash, 1,000 bytes, cleared to save context; all of it is in /s/my files/c1.txt]"
+    )
+
+
+@given(st.text(), st.integers(min_value=8, max_value=64))
+def test_head_and_tail_are_whole_characters_of_the_text(text: str, limit: int):
+    shown = text_of(bound(Output((Text(text),)), limit))
+    if len(text.encode()) <= limit:
+        assert shown == text
+        return
+    head, _, rest = shown.partition("\n[… ")
+    tail = rest.partition(" …]\n")[2]
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert len((head + tail).encode()) <= limit
+
+
+def test_a_batch_has_one_room_and_each_result_something_of_it():
+    room = Room(5_000)
+    sizes = [len(text_of(room.take(Output((Text("x" * 9_000),)), 3_000))) for _ in range(3)]
+    assert sizes[0] > sizes[1] > sizes[2] >= LEAST_BYTES
+    assert sum(sizes) < 6_500
