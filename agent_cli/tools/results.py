@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -34,8 +33,11 @@ class Results:
 
     def path_of(self, call_id: str) -> Path:
         """Services choose the ids: one that is no plain name becomes one."""
-        plain = call_id if _PLAIN.fullmatch(call_id) else hashlib.sha256(call_id.encode()).hexdigest()[:32]
-        return self.directory / f"{plain}.txt"
+        if _PLAIN.fullmatch(call_id):
+            return self.directory / f"{call_id}.txt"
+        from hashlib import sha256
+
+        return self.directory / f"{sha256(call_id.encode(errors='replace')).hexdigest()[:32]}.txt"
 
     def names(self) -> list[str]:
         """The calls of which there is one, newest first."""
