@@ -103,7 +103,8 @@ def head() -> str:
         f"agent-cli {__version__}, {time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs ({platform.machine()}), "
         f"Python {platform.python_version()}. Greedy sampling; one run of each job by `python -m "
         "benchmarks.local_tasks`: the real command, a process and a model start for each job. The jobs and "
-        "their checks: tasks.py."
+        "their checks: tasks.py. The prompt of the small-model profile was tuned with these jobs in view, so "
+        "they show that it works, not how it compares."
     )
 
 
