@@ -22,7 +22,7 @@ WORTH = 0.10
 """Of the conversation: a reduction that saves less is not done."""
 FAILURES_TO_MECHANICAL = 2
 LONGEST_COOLDOWN = 32
-DEEP = 0.70
+DEEP = 0.55
 """Of the threshold: a prune that leaves more is repeated soon, and each one costs the cached prefix."""
 REFILLS = 3
 QUICK_STEPS = 2
