@@ -48,7 +48,8 @@ async def test_it_calls_a_tool_and_answers_from_the_result(small: Path, tmp_path
         assert isinstance(call, ToolCall)
         assert call.name in ("read_file", "bash")
         assert "hello.txt" in str(call.arguments)
-        assert first.usage.input > 100
+        assert first.usage.prompt > 200
+        assert first.usage.cache_read > 100  # what every prompt begins with was computed before
         content = (Text("The magic word is pineapple."),)
         history.append(Message("user", (ToolResult(call.call_id, call.name, content),)))
         pieces, second = await step()
