@@ -7,8 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+settings.register_profile("suite", deadline=None)  # a busy machine is no failure
+settings.load_profile("suite")
 
 FOREIGN = ("ANTHROPIC_", "OPENAI_", "GEMINI_", "GOOGLE_", "OPENROUTER_", "AGENT_CLI_")
 

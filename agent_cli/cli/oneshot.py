@@ -64,7 +64,9 @@ def _content(start: Start, out: Printer) -> tuple[Block, ...]:
     """The prompt, then what is piped. "-" is no prompt of its own."""
     prompt = "" if start.prompt in (None, "-") else start.prompt
     piped = read_piped(out.voice.note, prompt_given=bool(prompt))
-    text = "\n\n".join(part for part in (prompt, piped) if part and part.strip())
-    if not text:
+    if prompt.strip() and piped and piped.strip():
+        return (Text(f"{prompt}\n\n<stdin>\n{piped.rstrip()}\n</stdin>"),)
+    text = prompt if prompt.strip() else piped or ""
+    if not text.strip():
         raise UsageError('There is nothing to say: give a prompt (agent-cli -p "…"), or pipe one in.')
     return (Text(text),)

@@ -47,9 +47,6 @@ if TYPE_CHECKING:  # sqlite3 is imported when the log is opened
 UNATTENDED_STEPS = 200
 UNATTENDED_SECONDS = 14_400.0
 UNATTENDED_DOLLARS = 10.0
-COMPACT_INSTRUCTIONS = 600
-"""Characters of a file of instructions that a small model is given."""
-
 BREAKERS = Breakers()
 """Of the process: a service that is down for one session is down for all of them."""
 
@@ -282,11 +279,8 @@ def _system(
         )
     else:
         template = _words("compact.md" if compact else "system.md")
-    if compact:
-        instructions = tuple(
-            Instructions(file.source, file.text[:COMPACT_INSTRUCTIONS]) for file in instructions
-        )
-    return system_prompt(template, started, instructions, settings.agent.append_system_prompt or "")
+    kept = () if compact else instructions  # a small model takes them for what it did
+    return system_prompt(template, started, kept, settings.agent.append_system_prompt or "")
 
 
 def _words(name: str) -> str:

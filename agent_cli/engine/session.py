@@ -41,6 +41,7 @@ class Session:
         self._idle.set()
         self._notices = parts.notices
         self._timed_out = False
+        self._paused = False
         self._closed = False
         if self.state.running:
             self._core.record(endings.abandoned())
@@ -77,6 +78,7 @@ class Session:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(command)
             case Interrupt():
+                self._paused = self._task is not None
                 self._stop()
             case SetMode(mode):
                 self._set_mode(mode)
@@ -116,8 +118,12 @@ class Session:
     # ── commands ──
 
     def _say(self, say: Say) -> None:
-        if self._task is None:
+        self._paused = False
+        if self._task is None and not self._later and not self._steered:
             self._begin(say)
+        elif self._task is None:
+            self._later.append(say)  # behind what an interrupt left waiting
+            self._next()
         elif say.when == "steer":
             self._steered.append(say)
         else:
@@ -256,9 +262,9 @@ class Session:
         return taken
 
     def _next(self) -> None:
-        """The next turn, from what waits; an interrupt ends a turn, not what waits behind it."""
+        """The next turn, from what waits. After an interrupt that goes on waiting, for the operator's next word."""
         waiting = self._steered or self._later
-        if waiting and self._core.hub.failure is None and not self.halted:
+        if waiting and self._core.hub.failure is None and not (self._paused or self.halted):
             say = waiting.popleft()
             self._show_queue()
             self._begin(say)

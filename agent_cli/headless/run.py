@@ -12,6 +12,7 @@ from agent_cli.engine.state import State
 from agent_cli.headless import summary
 from agent_cli.headless.jsonl import JsonPrinter, StreamPrinter
 from agent_cli.headless.narration import Level
+from agent_cli.headless.patience import Patience
 from agent_cli.headless.printer import Printer, Voice
 from agent_cli.headless.signals import Stops
 from agent_cli.headless.streams import Stream
@@ -148,7 +149,9 @@ class Run:
             return
         events = self._session.events(self._session.state.seq)
         self._session.send(Say(self._content))
+        patience = Patience(self._out.voice.note)
         async for event in events:
+            patience.feed(event)
             self._out.event(event)
             if isinstance(event, ev.Entry):
                 await self._react(event)

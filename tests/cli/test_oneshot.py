@@ -165,7 +165,7 @@ def test_an_unreadable_script_is_a_config_error(project, capfd):
 def test_what_is_piped_comes_behind_the_prompt(project):
     running = process("-p", "what is this?", "--provider", "echo", "--ephemeral", stdin=subprocess.PIPE)
     code, out, err = ended(running, "ünï\n".encode() + b"caf\xe9\n")
-    assert (code, out) == (0, "what is this?\n\nünï\ncaf\ufffd\n")
+    assert (code, out) == (0, "what is this?\n\n<stdin>\nünï\ncaf\ufffd\n</stdin>\n")
     assert "not all UTF-8" in err
 
 

@@ -788,3 +788,21 @@ async def test_all_results_of_one_step_have_a_bound_together():
     assert sum(sizes) < 206_000
     assert min(sizes) >= 1_000
     await session.close()
+
+
+async def test_what_waits_survives_an_interrupt_and_goes_out_before_the_next_message():
+    provider = Playing(says("long"), says("one"), says("two"), says("three"))
+    provider.hold = asyncio.Event()
+    session = open_session(provider)
+    session.send(say("go"))
+    await settle()
+    session.send(say("first", when="after"))
+    session.send(say("second", when="after"))
+    session.send(Interrupt())
+    await session.idle()
+    assert (len(provider.asked), len(session.state.queued)) == (1, 2)
+    provider.hold = None
+    await run(session, say("third"))
+    said = [prompt.messages[-1].parts[-1] for prompt in provider.asked[1:]]
+    assert said == [Text("first"), Text("second"), Text("third")]
+    await session.close()
