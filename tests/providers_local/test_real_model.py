@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_cli.kernel.events import Finished, Piece, TextDelta
-from agent_cli.kernel.messages import Message, Prompt, Text, ToolCall, ToolResult, ToolSpec, text_of
+from agent_cli.kernel.messages import Message, Prompt, Text, ToolResult, ToolSpec, calls_of, text_of
 from agent_cli.providers.local import provider, weights
 
 MODELS = weights.directory()
@@ -43,21 +43,20 @@ async def test_it_calls_a_tool_and_answers_from_the_result(small: Path, tmp_path
         return [piece for piece in pieces if not isinstance(piece, Finished)], finished
 
     try:
-        _, first = await step()
-        (call,) = first.parts
-        assert isinstance(call, ToolCall)
-        assert call.name in ("read_file", "bash")
-        assert "hello.txt" in str(call.arguments)
-        assert first.usage.prompt > 200
-        assert first.usage.cache_read > 100  # what every prompt begins with was computed before
-        content = (Text("The magic word is pineapple."),)
-        history.append(Message("user", (ToolResult(call.call_id, call.name, content),)))
-        pieces, second = await step()
-        assert "pineapple" in text_of(second.parts)
-        assert "".join(piece.text for piece in pieces if isinstance(piece, TextDelta)) == text_of(
-            second.parts
-        )
-        assert second.usage.cache_read > 100
+        pieces, said = await step()
+        assert said.usage.cache_read > 100, "what every prompt begins with was computed before"
+        for _ in range(3):  # it likes to read twice; the guard against loops then makes it answer
+            if not calls_of(said.parts):
+                break
+            (call,) = calls_of(said.parts)
+            assert call.name in ("read_file", "bash")
+            assert "hello.txt" in str(call.arguments)
+            content = (Text("The magic word is pineapple."),)
+            history.append(Message("user", (ToolResult(call.call_id, call.name, content),)))
+            pieces, said = await step()
+        assert len(history) > 2, "it answered without a look"
+        assert "pineapple" in text_of(said.parts)
+        assert "".join(piece.text for piece in pieces if isinstance(piece, TextDelta)) == text_of(said.parts)
     finally:
         pid = opened.provider._server.pid
         await opened.provider.close()
