@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.segment import Segment
 from textual import on
 from textual.containers import Vertical
-from textual.events import Key
+from textual.events import Blur, DescendantBlur, Focus, Key
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Input
 
 from agent_cli.kernel.commands import Answer, GrantScope
@@ -29,11 +31,17 @@ _SCOPES: dict[str, GrantScope] = {
 }
 
 
+HOLD = 0.4
+"""Seconds that a deciding key waits: a letter that follows makes both the beginning of a message."""
+
 ONCE = "each such change needs its own approval"
 
 
 class Approvals(Vertical, can_focus=True):
-    """The pending approvals as a list; the chosen one is shown in full."""
+    """The pending approvals as a list; the chosen one is shown in full.
+
+    `stray` gets keys that were not meant as an answer; they belong to the composer, and the focus with them.
+    """
 
     DEFAULT_CSS = """
     Approvals {
@@ -58,16 +66,13 @@ class Approvals(Vertical, can_focus=True):
     class Decided(Message):
         answer: Answer
 
-    @dataclass
-    class Typed(Message):
-        """A key that was not meant as an answer belongs to the composer."""
-
-        text: str
-
-    def __init__(self, ink: Ink, keys: Keys) -> None:
+    def __init__(self, ink: Ink, keys: Keys, stray: Callable[..., None]) -> None:
         super().__init__()
         self._ink = ink
         self._keys = keys
+        self._stray = stray
+        self._held: tuple[str, Key] | None = None  # an action and the key that asked for it
+        self._timer: Timer | None = None
         self._pending: list[ApprovalRequested] = []
         self._answered: set[str] = set()
         self._at = 0
@@ -95,6 +100,7 @@ class Approvals(Vertical, can_focus=True):
         self._at = ids.index(shown) if shown in ids else 0
         if shown not in ids:
             self._grace.restart()
+            self._let_go()
             self.remove_class("-why")
         self.set_class(bool(fresh), "-open")
         self._draw()
@@ -137,37 +143,107 @@ class Approvals(Vertical, can_focus=True):
         return [*lines, [], *_preview(asked, width, ink)]
 
     def _offered(self, width: int) -> list[Line]:
+        if self._held is not None:
+            return [[Segment(f"{self._held[1].character} …", self._ink.dim)]]
+        focused = self.screen.focused
+        here = focused is not None and self in focused.ancestors_with_self
+        lines = _flow(self._labels(short=False), width, self._ink, strong=here)
+        if len(lines) > 2:
+            lines = _flow(self._labels(short=True), width, self._ink, strong=here)
+        if not here:
+            way = f"{self._keys.first('switch')} comes here, to answer:"
+            lines.insert(0, [Segment(cut(way, width), self._ink.accent)])
+        return lines
+
+    def _labels(self, *, short: bool) -> list[tuple[str, str]]:
+        """Keys with what they do."""
         asked, first = self._pending[self._at], self._keys.first
         offered = [(first("approve"), "once")]
         if not asked.once_only:
-            offered += [(first("approve-call"), "this call"), (first("approve-tool"), "this tool")]
+            offered += [
+                (first("approve-call"), "exact call" if short else "this exact call"),
+                (first("approve-tool"), "every call" if short else "every call of this tool"),
+            ]
         if asked.suggestion and not asked.once_only:
-            offered.append((first("approve-always"), f"always {clean_line(asked.suggestion)}"))
-        offered += [(first("deny"), "deny"), (first("deny-why"), "deny, and say why")]
+            rule = clean_line(asked.suggestion)
+            offered.append((first("approve-always"), f"always {rule}" if short else f"always ({rule})"))
+        offered += [(first("deny"), "deny"), (first("deny-why"), "say why" if short else "deny, and say why")]
         if len(self._pending) > 1:
             offered.append((f"{first('next-approval')}/{first('previous-approval')}", "next, previous"))
-        return _flow(offered, width, self._ink)
+        return offered
+
+    @on(Focus)
+    @on(Blur)
+    @on(DescendantBlur)
+    def _moved(self) -> None:
+        self._let_go()
+        self._draw()
 
     async def _on_key(self, event: Key) -> None:
         if self.has_class("-why") or not self._pending:
             return
         action = self._keys.action("approval", pressed(event))
-        if event.is_printable and (not self._grace.over or not action):
+        if self.screen.focused is not self:  # it came before the focus moved on
+            self._stray(event)
+        elif self._held is not None:
+            self._settle(event)
+        elif event.is_printable and (not self._grace.over or not self._offers(action)):
             self._grace.restart()
-            self.post_message(self.Typed(event.character or ""))
-        elif action in ("next-approval", "previous-approval"):
+            self._stray(event)
+        elif action in ("next-approval", "previous-approval") and self._offers(action):
             step = 1 if action == "next-approval" else -1
             self._at = (self._at + step) % len(self._pending)
             self._draw()
         elif event.key in ("pagedown", "pageup"):
             self.query_one("#what", Lines).page(1 if event.key == "pagedown" else -1)
-        elif action:
-            if self._grace.over:
-                self._choose(action)
-        else:
+        elif self._offers(action) and self._grace.over:
+            self._hold(action, event)
+        elif not self._offers(action):
             return
         event.stop()
         event.prevent_default()
+
+    def _hold(self, action: str, event: Key) -> None:
+        """A key that types nothing cannot begin a message, and decides at once."""
+        if not event.is_printable:
+            self._choose(action)
+            return
+        self._held = action, event
+        self._timer = self.set_timer(HOLD, self._take)
+        self._draw()
+
+    def _settle(self, event: Key) -> None:
+        """Another key while one is held: Enter confirms, a letter makes a message of both, others take it back."""
+        if event.key == "enter":
+            self._take()
+            return
+        held = self._let_go()
+        if event.is_printable and held is not None:
+            self._grace.restart()
+            self._stray(held[1], event)
+        self._draw()
+
+    def _take(self) -> None:
+        held = self._let_go()
+        if held is not None and self._pending:
+            self._choose(held[0])
+            self._draw()
+
+    def _let_go(self) -> tuple[str, Key] | None:
+        """Nothing is held any more; returns what was."""
+        if self._timer is not None:
+            self._timer.stop()
+        held, self._held, self._timer = self._held, None, None
+        return held
+
+    def _offers(self, action: str) -> bool:
+        """Whether the chosen request can be answered like that."""
+        asked = self._pending[self._at]
+        if action == "approve-always":
+            return bool(asked.suggestion) and not asked.once_only
+        if action in ("next-approval", "previous-approval"):
+            return len(self._pending) > 1
+        return bool(action) and (action not in ("approve-call", "approve-tool") or not asked.once_only)
 
     def _choose(self, action: str) -> None:
         asked = self._pending[self._at]
@@ -178,9 +254,7 @@ class Approvals(Vertical, can_focus=True):
             reason.focus()
         elif action == "deny":
             self._decide(Answer(asked.call_id, allowed=False))
-        elif action == "approve" or not (
-            asked.once_only or (action == "approve-always" and not asked.suggestion)
-        ):
+        else:
             self._decide(Answer(asked.call_id, allowed=True, scope=_SCOPES[action]))
 
     def _decide(self, answer: Answer) -> None:
@@ -213,16 +287,18 @@ def _preview(asked: ApprovalRequested, width: int, ink: Ink) -> list[Line]:
     return [[Segment("  "), *row] for row in rows]
 
 
-def _flow(offered: list[tuple[str, str]], width: int, ink: Ink) -> list[Line]:
-    """Keys with their meanings, as many a line as fit."""
+def _flow(offered: list[tuple[str, str]], width: int, ink: Ink, *, strong: bool) -> list[Line]:
+    """Keys with their meanings, as many a line as fit; `strong` where the keys work now."""
     lines: list[Line] = [[]]
     used = 0
     for key, whole in offered:
-        meaning = cut(whole, max(width - len(key) - 3, 1))
-        size = len(key) + 1 + len(meaning) + 3
-        if used and used + size - 3 > width:
+        meaning = cut(whole, max(width - len(key) - 1, 1))
+        size = len(key) + 1 + len(meaning)
+        if used and used + 3 + size > width:
             lines.append([])
             used = 0
-        lines[-1].extend([Segment(key, ink.heading), Segment(f" {meaning}   ", ink.dim)])
-        used += size
+        if used:
+            lines[-1].append(Segment(" · ", ink.faint))
+        lines[-1].extend([Segment(key, ink.heading if strong else ink.dim), Segment(f" {meaning}", ink.dim)])
+        used += size + (3 if used else 0)
     return lines

@@ -9,7 +9,7 @@ from time import monotonic, time
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Mount, Paste, Resize
+from textual.events import Key, Mount, Paste, Resize
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
@@ -80,6 +80,7 @@ class Conversation(Vertical):
         self._ticker: Timer | None = None
         self._hint: Timer | None = None
         self._hint_of_turn = False
+        self._failures: list[Banner] = []  # to open a session
         self._stale = True  # the branch is to be read again
         self._looking = False
         self._names: Sequence[str] | None = None  # of models; None until they are asked for
@@ -109,8 +110,11 @@ class Conversation(Vertical):
         self.feed.wake()
 
     async def follow(self, session: Door) -> None:
-        """Shows the session until it is closed."""
+        """Shows the session until it is closed; why none was open before is of no use any more."""
         self.desk.attach(session)
+        shown = self.reader.column.items
+        self.reader.column.drop([banner for banner in self._failures if banner in shown])
+        self._failures.clear()
         self._opening.now(session.state.card.id)
         if self._opening in self.reader.column.items:
             self.reader.column.update(self._opening)
@@ -128,7 +132,9 @@ class Conversation(Vertical):
 
     def fail(self, title: str, problem: AgentError, advice: str = "") -> None:
         self._activity.connecting = False
-        self.put(Banner(title, f"{problem}\n\n{advice}".rstrip()))
+        banner = Banner(title, f"{problem}\n\n{advice}".rstrip())
+        self._failures.append(banner)
+        self.put(banner)
 
     def hint(self, text: str, *, of_turn: bool = False) -> None:
         """Shows a text in the status bar for a few seconds; at most until the turn ends where it is about that."""
@@ -211,7 +217,7 @@ class Conversation(Vertical):
         if self._approvals is None:
             if not pending:
                 return
-            self._approvals = Approvals(self._ink, self.desk.keys)
+            self._approvals = Approvals(self._ink, self.desk.keys, self._stray)
             self.mount(self._approvals, before=self.composer)
             self.call_after_refresh(self._draw_approvals)
             return
@@ -300,6 +306,8 @@ class Conversation(Vertical):
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
+        if self._hint_of_turn:
+            self.hint("")
         if self.desk.take(event.text, event.when):
             self.composer.take()
             self.reader.to_end()
@@ -316,9 +324,11 @@ class Conversation(Vertical):
         self.desk.order(event.answer)
         self.draw()
 
-    @on(Approvals.Typed)
-    def _stray(self, event: Approvals.Typed) -> None:
-        self.composer.insert(event.text)
+    def _stray(self, *keys: Key) -> None:
+        """At once, and as keys: what is typed on goes straight to the composer, in its order."""
+        self.screen.set_focus(self.composer)
+        for key in keys:
+            self.composer.post_message(Key(key.key, key.character))
 
     @on(Reader.Typed)
     def _began(self, event: Reader.Typed) -> None:

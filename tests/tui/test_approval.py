@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Answer
+from agent_cli.kernel.commands import Answer, Say
+from agent_cli.kernel.messages import Text
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.grace import QUIET, Grace
@@ -20,6 +21,7 @@ from tests.tui.samples import DIFF, HOSTILE, asks
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Moves the time by which keys are judged."""
     now = [100.0]
+    monkeypatch.setattr("agent_cli.tui.approval.HOLD", 0.01)
     monkeypatch.setattr(Grace, "now", lambda self: now[0])
 
     def move(seconds: float) -> None:
@@ -45,7 +47,7 @@ async def test_it_shows_what_why_and_how(later: Callable[[float], None]):
         text = shown(app)
         assert "why: it changes the repository and no rule allows it  (mode-ask)" in text
         assert "git commit -am 'Repair the parser'" in text
-        assert "a always bash:git commit*" in text
+        assert "a always (bash:git commit*)" in text
         assert "write_file  CHANGES.md" in text
         later(QUIET * 1.1)
         await pilot.press("j")
@@ -85,10 +87,12 @@ async def test_what_holds_for_one_call_only_offers_no_more(later: Callable[[floa
         await sees(pilot, "write_file asks for permission")
         text = shown(app)
         assert "each such change needs its own approval" in text
-        assert "y once   n deny   N deny, and say why" in text
+        assert "y once · n deny · N deny, and say why" in text
         later(QUIET * 1.1)
         await pilot.press("s", "t", "a")
+        await until(pilot, lambda: app.conversation.composer.text == "sta")
         assert session.commands == []
+        await pilot.press("tab")
         later(QUIET * 1.1)
         await pilot.press("y")
         await until(pilot, lambda: session.commands == [Answer("c9", True, "once")])
@@ -100,9 +104,12 @@ async def test_a_second_stroke_does_not_answer_the_next_one(later: Callable[[flo
     async with screen(session) as (app, pilot):
         await sees(pilot, "1 of 2")
         later(QUIET * 1.1)
-        await pilot.press("y", "y")
+        await pilot.press("y")
+        await until(pilot, lambda: session.commands == [Answer("c5", True, "once")])
+        await pilot.press("y")
         await until(pilot, lambda: app.conversation.composer.text == "y")
-        assert session.commands == [Answer("c5", True, "once")]
+        assert len(session.commands) == 1
+        await pilot.press("tab")
         later(QUIET * 1.1)
         await pilot.press("y")
         await until(pilot, lambda: session.commands[1:] == [Answer("c6", True, "once")])
@@ -119,6 +126,83 @@ async def test_what_was_being_typed_goes_to_the_composer(later: Callable[[float]
             await pilot.press("space" if key == " " else key)
         await until(pilot, lambda: app.conversation.composer.text == "yes, any")
         assert session.commands == []
+
+
+@pytest.fixture
+def patient(later: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A held key is held until another one comes."""
+    monkeypatch.setattr("agent_cli.tui.approval.HOLD", 1_000.0)
+
+
+@pytest.mark.parametrize(
+    "text", ["this is not needed", "yes but only there", "no, never", "so", "a b", "Not"]
+)
+@pytest.mark.usefixtures("patient")
+async def test_a_sentence_that_begins_with_a_deciding_key_decides_nothing(
+    text: str, later: Callable[[float], None]
+):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        await until(pilot, lambda: app.focused is panel(app))
+        later(QUIET * 1.1)
+        strike(app, text)
+        await until(pilot, lambda: app.conversation.composer.text == text)
+        assert app.focused is app.conversation.composer
+        await sees(pilot, "Tab comes here, to answer:")
+        await pilot.press("enter")
+        await until(pilot, lambda: session.commands == [Say((Text(text),))])
+        assert panel(app).pending
+
+
+@pytest.mark.usefixtures("patient")
+async def test_a_deciding_key_is_shown_while_it_is_held_and_enter_takes_it(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        await until(pilot, lambda: app.focused is panel(app))
+        later(QUIET * 1.1)
+        await pilot.press("t")
+        await sees(pilot, "t …")
+        assert session.commands == []
+        await pilot.press("enter")
+        await until(pilot, lambda: session.commands == [Answer("c5", True, "tool")])
+
+
+@pytest.mark.parametrize("key", ["escape", "tab", "down"])
+@pytest.mark.usefixtures("patient")
+async def test_a_held_key_is_taken_back_by_a_key_that_types_nothing(key: str, later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        await until(pilot, lambda: app.focused is panel(app))
+        later(QUIET * 1.1)
+        await pilot.press("y")
+        await sees(pilot, "y …")
+        await pilot.press(key)
+        await until(pilot, lambda: "y …" not in shown(app))
+        assert "y once" in shown(app)
+        assert session.commands == []
+
+
+async def test_the_first_letter_of_a_message_takes_the_focus_along(later: Callable[[float], None]):
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        await until(pilot, lambda: app.focused is panel(app))
+        later(QUIET * 1.1)
+        assert "Tab comes here" not in shown(app)
+        await pilot.press("w", "a", "i", "t", "enter")
+        await until(pilot, lambda: session.commands == [Say((Text("wait"),))])
+        await sees(pilot, "Tab comes here, to answer:")
+        await pilot.press("tab")
+        later(QUIET * 1.1)
+        await pilot.press("n")
+        await until(pilot, lambda: session.commands[1:] == [Answer("c5", False)])
 
 
 async def test_a_draft_keeps_the_focus(later: Callable[[float], None]):
