@@ -140,6 +140,14 @@ def test_code_grows_at_its_end():
     assert rendered(code, 40).split() == ["one", "two", "three"]
 
 
+@pytest.mark.parametrize(("count", "told"), [(10, "10 lines"), (1, "1 line"), (0, "")])
+def test_a_quiet_card_counts_the_lines_of_the_result_and_not_of_its_summary(count: int, told: str):
+    text = "\n".join(f"{number}\tx" for number in range(count))
+    card = call(ev.Output((Text(text),), ev.Shown("a summary of one line")), "read_file")
+    title = rendered(card, 80)
+    assert (f"  {told} · " if told else "…  2.1s") in title
+
+
 def test_long_lines_of_code_wrap_and_keep_their_blanks():
     code = Code()
     code.put(["x" * 50 + "    y"], keep=0)

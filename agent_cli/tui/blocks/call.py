@@ -66,6 +66,7 @@ class Call(Item):
         "_display",
         "_folded",
         "_live",
+        "_size",
         "_typed",
         "call_id",
         "duration",
@@ -84,6 +85,7 @@ class Call(Item):
         self._display: Display | None = None
         self._live: deque[str] = deque(maxlen=LIVE + 1)
         self._typed = 0
+        self._size = 0  # of what the model got
         self._folded = True
 
     def typed(self, name: str, text: str) -> None:
@@ -113,6 +115,8 @@ class Call(Item):
     def returned(self, output: Output, duration: float, *, executed: bool) -> None:
         self.duration = duration
         self._display = output.for_human
+        result = as_text(output).strip("\n")
+        self._size = result.count("\n") + 1 if result else 0
         if not isinstance(self._display, FileDiff):
             shown = self._display.text if isinstance(self._display, Shown) else as_text(output)
             self._display = Shown(_bounded(shown.strip("\n")))
@@ -184,9 +188,8 @@ class Call(Item):
         meta = [facts] if facts else []
         if isinstance(self._display, FileDiff):
             meta.append(f"+{self._display.added} -{self._display.removed}")
-        elif self._display is not None and self._folded and self._quiet and self._display.text:
-            count = self._display.text.count("\n") + 1
-            meta.append(f"{count:,} line{'s' * (count > 1)}")
+        elif self._display is not None and self._folded and self._quiet and self._size:
+            meta.append(f"{self._size:,} line{'s' * (self._size > 1)}")
         if self.duration >= 0.05:
             meta.append(seconds(self.duration))
         return meta
