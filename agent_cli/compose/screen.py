@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
+from agent_cli.kernel.errors import AgentError
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
 from agent_cli.tui.door import Welcome
@@ -120,6 +123,7 @@ class FirstSteps:
 
     def __init__(self, options: RunOptions) -> None:
         self._options = options
+        self._fetching: asyncio.Event | None = None  # set when the last download has ended
 
     @property
     def local(self) -> str:
@@ -128,23 +132,62 @@ class FirstSteps:
         model = weights.MODELS[0]
         return f"{model.name}, {model.size / 1e9:.1f} GB"
 
+    @property
+    def download(self) -> str:
+        from agent_cli.providers.local import weights
+
+        model = weights.MODELS[0]
+        path = weights.path_of(model)
+        if path.is_file() and path.stat().st_size == model.size:
+            return ""
+        return f"{model.size / 1e9:.1f} GB, {model.licence}, to {path}"
+
     async def use_key(self, variable: str, key: str, /) -> Session:
         return open_session(replace(self._options, environ={**self._options.environ, variable: key})).session
 
     async def install_local(self, progress: Callable[[int, int, str], None], /) -> Session:
+        await self._fetch(progress)
+        return self._with("local")
+
+    async def _fetch(self, progress: Callable[[int, int, str], None]) -> None:
+        """Cancelled, it stops its thread; the one before it must have stopped first, since both want the file."""
         from agent_cli.providers.local import weights
         from agent_cli.providers.local.install import Watcher, install
 
+        if self._fetching is not None:
+            await self._fetching.wait()
         loop = asyncio.get_running_loop()
+        stop = threading.Event()
+        ended = self._fetching = asyncio.Event()
+        problems: list[Exception] = []
 
-        def report(done: int, total: int, source: str) -> None:
-            loop.call_soon_threadsafe(progress, done, total, source)
+        def report(sofar: int, total: int, source: str) -> None:
+            pause(0)
+            loop.call_soon_threadsafe(progress, sofar, total, source)
+
+        def pause(seconds: float) -> None:
+            if stop.wait(seconds):
+                raise AgentError("The download was stopped; the next one goes on from there.")
 
         def notice(line: str) -> None:
-            loop.call_soon_threadsafe(progress, 0, 0, line)
+            report(0, 0, line)
 
-        await asyncio.to_thread(install, weights.MODELS[0], Watcher(report, notice))
-        return self._with("local")
+        def work() -> None:
+            try:
+                install(weights.MODELS[0], Watcher(report, notice, pause))
+            except Exception as problem:  # noqa: BLE001  raised again where it is awaited
+                problems.append(problem)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(ended.set)
+
+        # a connection that stands still must not keep the process
+        threading.Thread(target=work, name="download", daemon=True).start()
+        try:
+            await ended.wait()
+        finally:
+            stop.set()
+        if problems:
+            raise problems[0]
 
     async def demo(self) -> Session:
         return self._with("scripted")

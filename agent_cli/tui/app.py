@@ -159,12 +159,18 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         if self._offers is not None:
             await self._offers.remove()
             self._offers = None
+        if event.first and not self.conversation.desk.unsent:
+            self.conversation.desk.say(event.first)
         self.conversation.composer.focus()
         self.run_worker(self.conversation.follow(event.session))
 
     @on(Offers.Failed)
     def _failed(self, event: Offers.Failed) -> None:
         self.conversation.fail("That did not work.", event.error)
+
+    @on(Offers.Stopped)
+    def _stopped(self) -> None:
+        self.conversation.put(Notice("The download was stopped. It goes on from there next time."))
 
     async def _leave(self, exit_code: int) -> None:
         draft = self.conversation.composer

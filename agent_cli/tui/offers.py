@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.events import Key
 from textual.message import Message
 from textual.widgets import Input
+from textual.worker import Worker
 
 from agent_cli.kernel.errors import AgentError
 from agent_cli.tui.door import Door
@@ -20,6 +21,9 @@ from agent_cli.tui.lines import Lines
 from agent_cli.tui.setup import Setup
 from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
+
+FIRST = "Show me what you can do."
+"""What the demo answers."""
 
 
 class Offers(Vertical, can_focus=True):
@@ -36,7 +40,13 @@ class Offers(Vertical, can_focus=True):
 
     @dataclass
     class Opened(Message):
+        """`first` is a message to begin with, "" for none."""
+
         session: Door
+        first: str = ""
+
+    class Stopped(Message):
+        """The operator cancelled the download."""
 
     @dataclass
     class Failed(Message):
@@ -57,6 +67,8 @@ class Offers(Vertical, can_focus=True):
         self._ink = ink
         self._variable = 0
         self._busy = ""
+        self._asking = ""  # what a download would fetch, while that is asked
+        self._download: Worker[None] | None = None
         self._grace = Grace()
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
@@ -68,7 +80,16 @@ class Offers(Vertical, can_focus=True):
         self._grace.restart()
 
     def back(self) -> bool:
-        """Out of the entry of the key; False where none was open."""
+        """Out of the entry of the key, the question, or the download; False where none was open."""
+        if self._download is not None:
+            self._download.cancel()
+            self._download = None
+            self.post_message(self.Stopped())
+            return True
+        if self._asking:
+            self._asking = ""
+            self._draw()
+            return True
         if not self.has_class("-key"):
             return False
         self.remove_class("-key")
@@ -82,7 +103,12 @@ class Offers(Vertical, can_focus=True):
     def _lines(self, width: int) -> list[Line]:
         ink = self._ink
         if self._busy:
-            return wrap([Segment(self._busy, ink.text)], width)
+            stops = "Esc stops it; what has come is kept" if self._download is not None else ""
+            rest = wrap([Segment(stops, ink.dim)], width) if stops else []
+            return [*wrap([Segment(self._busy, ink.text)], width), *rest]
+        if self._asking:
+            text = f"Download {clean_line(self._asking)}? y/n"
+            return wrap([Segment(text, ink.strong)], width)
         variable, provider = self._setup.variables[self._variable]
         if self.has_class("-key"):
             others = "  Tab: another provider" if len(self._setup.variables) > 1 else ""
@@ -107,9 +133,8 @@ class Offers(Vertical, can_focus=True):
                 event.stop()
                 event.prevent_default()
             return
-        if event.is_printable and (
-            self._busy or not self._grace.over or event.key not in {"k", "l", "d", "q"}
-        ):
+        keys = {"y", "n"} if self._asking else {"k", "l", "d", "q"}
+        if event.is_printable and (self._busy or not self._grace.over or event.key not in keys):
             event.stop()
             self._grace.restart()
             self.post_message(self.Typed(event.character or ""))
@@ -118,16 +143,23 @@ class Offers(Vertical, can_focus=True):
             self._choose(event.key)
 
     def _choose(self, key: str) -> None:
-        if key == "k":
+        if self._asking:
+            self._asking = ""
+            self._draw()
+            if key == "y":
+                self._install()
+        elif key == "k":
             self.add_class("-key")
             self.query_one(Input).focus()
             self._draw()
         elif key == "l" and self._setup.local:
-            self._try(
-                "The local model is being prepared …", lambda: self._setup.install_local(self._progress)
-            )
+            self._asking = self._setup.download
+            self._grace.restart()
+            self._draw()
+            if not self._asking:
+                self._install()
         elif key == "d":
-            self._try("The demo begins …", self._setup.demo)
+            self._try("The demo begins …", self._setup.demo, FIRST)
         elif key == "q":
             self.post_message(self.Declined())
 
@@ -140,18 +172,25 @@ class Offers(Vertical, can_focus=True):
             self.back()
             self._try("The key is being tried …", lambda: self._setup.use_key(variable, key))
 
-    def _try(self, text: str, way: Callable[[], Awaitable[Door]]) -> None:
+    def _install(self) -> None:
+        self._download = self._try(
+            "The local model is being prepared …", lambda: self._setup.install_local(self._progress)
+        )
+        self._draw()
+
+    def _try(self, text: str, way: Callable[[], Awaitable[Door]], first: str = "") -> Worker[None]:
         self._busy = text
         self._draw()
-        self.run_worker(self._go(way), exclusive=True)
+        return self.run_worker(self._go(way, first), exclusive=True)
 
-    async def _go(self, way: Callable[[], Awaitable[Door]]) -> None:
+    async def _go(self, way: Callable[[], Awaitable[Door]], first: str) -> None:
         try:
-            self.post_message(self.Opened(await way()))
+            self.post_message(self.Opened(await way(), first))
         except AgentError as error:
             self.post_message(self.Failed(error))
         finally:
             self._busy = ""
+            self._download = None
             if self.is_attached:
                 self._draw()
 

@@ -21,10 +21,18 @@ class Setup(Protocol):
         """What the local model is and how much is fetched, in a few words; "" where there is none."""
         ...
 
+    @property
+    def download(self) -> str:
+        """What `install_local` would fetch: size, licence and where to; "" where nothing is missing."""
+        ...
+
     async def use_key(self, variable: str, key: str, /) -> Door: ...
 
     async def install_local(self, progress: Callable[[int, int, str], None], /) -> Door:
-        """`progress` gets bytes done, bytes in all (0: unknown), and what is being done."""
+        """`progress` gets bytes done, bytes in all (0: unknown), and what is being done.
+
+        Cancelling it stops the download; the next call goes on from there.
+        """
         ...
 
     async def demo(self) -> Door: ...

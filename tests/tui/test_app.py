@@ -76,12 +76,14 @@ class Ways:
 
     variables = (("ANTHROPIC_API_KEY", "Anthropic"), ("OPENAI_API_KEY", "OpenAI"))
     local = "0.5 GB"
+    download = "0.5 GB, Apache-2.0, to /models/weights"
 
     def __init__(self) -> None:
         self.session = FakeSession()
         self.keys: list[tuple[str, str]] = []
         self.fails: AgentError | None = None
         self.finish = asyncio.Event()
+        self.stopped = 0
 
     async def use_key(self, variable: str, key: str, /) -> Door:
         self.keys.append((variable, key))
@@ -89,7 +91,11 @@ class Ways:
 
     async def install_local(self, progress: Callable[[int, int, str], None], /) -> Door:
         progress(250_000_000, 500_000_000, "weights")
-        await self.finish.wait()
+        try:
+            await self.finish.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
         return self._open()
 
     async def demo(self) -> Door:
@@ -124,6 +130,8 @@ async def test_without_a_key_three_ways_are_offered(ways: Ways):
         await pilot.press("d")
         await until(pilot, lambda: app.session is ways.session)
         await until(pilot, lambda: "How shall we start?" not in shown(app))
+        await until(pilot, lambda: "No session could be opened" not in shown(app))
+        await until(pilot, lambda: ways.session.commands == [Say((Text("Show me what you can do."),))])
         await pilot.press("x")
         assert app.conversation.composer.text == "x"
 
@@ -181,9 +189,50 @@ async def test_installing_shows_how_far_it_is(ways: Ways):
     async with app.run_test(size=(80, 30)) as pilot:
         await sees(pilot, "How shall we start?")
         await pilot.press("l")
+        await sees(pilot, "Download 0.5 GB, Apache-2.0, to /models/weights? y/n")
+        await pilot.press("y")
         await sees(pilot, "250 of 500 MB  weights")
         ways.finish.set()
         await until(pilot, lambda: app.session is ways.session)
+        assert ways.session.commands == [], "the real model is asked nothing by itself"
+
+
+@pytest.mark.parametrize("key", ["n", "escape"])
+async def test_nothing_is_downloaded_without_a_yes(key: str, ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("l")
+        await sees(pilot, "y/n")
+        await pilot.press(key)
+        await sees(pilot, "How shall we start?")
+        assert "MB" not in await still(pilot)
+
+
+async def test_escape_stops_the_download_and_it_can_go_on(ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("l", "y")
+        await sees(pilot, "Esc stops it")
+        await pilot.press("escape")
+        await sees(pilot, "It goes on from there next time.")
+        await sees(pilot, "How shall we start?")
+        assert ways.stopped == 1
+        ways.finish.set()
+        await pilot.press("l", "y")
+        await until(pilot, lambda: app.session is ways.session)
+
+
+async def test_leaving_stops_the_download(ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await pilot.press("l", "y")
+        await sees(pilot, "Esc stops it")
+        await pilot.press("ctrl+c", "ctrl+c")
+        await until(pilot, lambda: app.return_value == Leave("", 0))
+    assert ways.stopped == 1
 
 
 async def test_what_was_typed_before_goes_to_the_session_of_the_chosen_way(ways: Ways):
@@ -230,6 +279,18 @@ async def test_that_it_interrupts_is_said_until_the_turn_has_ended(key: str):
         session.play(ev.TurnError("canceled", "interrupted", 130, "interrupted"))
         await sees(pilot, "○ ready")
         assert "interrupting" not in shown(pilot.app)
+
+
+async def test_a_new_message_ends_the_hint_that_the_turn_is_interrupted():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        await sees(pilot, "Esc interrupts")
+        await pilot.press("escape")
+        await sees(pilot, "interrupting")
+        app.conversation.composer.insert("rather this")
+        await pilot.press("enter")
+        await until(pilot, lambda: "interrupting" not in shown(app))
 
 
 async def test_an_approval_is_more_than_any_hint():
