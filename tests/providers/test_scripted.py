@@ -140,7 +140,7 @@ def test_a_wrong_script_is_named_with_its_line(text: str, words: str, tmp_path: 
         Scripted.from_file(path)
 
 
-async def test_the_demonstration_lists_reads_and_explains():
+async def test_the_demonstration_lists_searches_and_explains():
     provider = Scripted.demo()
     provider._replies = [
         type(reply)(
@@ -151,11 +151,12 @@ async def test_the_demonstration_lists_reads_and_explains():
     names: list[str] = []
     for _ in range(2):
         names += [made.name for made in calls_of((await play(provider))[-1].parts)]
-    assert names == ["list_dir", "read_file"]
+    assert names == ["list_dir", "glob"]
     answer = text_of((await play(provider))[-1].parts)
     assert "```python" in answer
     assert "| to do | how |" in answer
     assert calls_of((await play(provider))[-1].parts), "it begins again"
+    assert not any(reply.usage and reply.usage.cache_read for reply in provider._replies), "nothing is cached"
 
 
 async def test_usage_is_estimated_where_the_script_gives_none():

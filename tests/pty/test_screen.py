@@ -49,9 +49,10 @@ def test_without_a_key_the_first_run_offers_three_ways_and_the_demo_plays(
         assert "install the local model" in screen
         terminal.rest()  # a key that was being typed chooses nothing
         terminal.type("d")
-        terminal.until("scripted")
-        terminal.line("show me")
-        terminal.until("Say anything, and the script begins again.")
+        terminal.until("Show me what you can do.")  # it starts by itself
+        screen = terminal.until("Say anything, and the script begins again.")
+        assert "cached" not in screen
+        assert "✗" not in screen
         terminal.line("/quit")
         assert terminal.ended() == 0
         assert b"--resume" in terminal.raw
