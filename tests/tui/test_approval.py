@@ -232,6 +232,7 @@ async def test_denying_with_a_message(later: Callable[[float], None]):
         await until(pilot, lambda: "why not?" not in shown(app))
         assert app.focused is panel(app)
         await pilot.press("N")
+        await sees(pilot, "why not?")
         strike(app, "use rebase")
         await pilot.press("enter")
         await until(pilot, lambda: session.commands == [Answer("c5", False, message="use rebase")])

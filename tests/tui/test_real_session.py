@@ -56,6 +56,7 @@ async def test_denying_with_a_message_reaches_the_model(monkeypatch: pytest.Monk
         await pilot.press("enter")
         await sees(pilot, "write asks for permission")
         await pilot.press("N")
+        await sees(pilot, "why not?")
         strike(app, "not there")
         await pilot.press("enter")
         await sees(pilot, "✗ write")
