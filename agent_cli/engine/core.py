@@ -19,7 +19,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, calls_of
-from agent_cli.ports import Alert, Facts, OpenModel, Signal, Tool
+from agent_cli.ports import Alert, Facts, OpenModel, Provider, Signal, Tool
 
 log = logging.getLogger("agent_cli.engine")
 
@@ -37,6 +37,7 @@ class Core:
             parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
         )
         self.view = View()
+        self.left: dict[int, Provider] = {}
         self.stop: Alert | None = None
         self.waiting: dict[str, asyncio.Future[Answer]] = {}
         self.started = parts.started
@@ -124,6 +125,7 @@ class Core:
 
     def switch(self, opened: OpenModel, reason: str) -> None:
         """The next request goes to that model. Its text so far, if a request failed, is withdrawn."""
+        self.left[id(self.model.provider)] = self.model.provider
         self.model = opened
         self.state.card = opened.card
         self.know_budget()

@@ -113,7 +113,11 @@ class Session:
         finally:
             self._core.hub.close()
             self._core.parts.on_close()
-            await self._core.model.provider.close()
+            for provider in {
+                **self._core.left,
+                id(self._core.model.provider): self._core.model.provider,
+            }.values():
+                await provider.close()
 
     # ── commands ──
 

@@ -24,7 +24,7 @@ from agent_cli.kernel.errors import (
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard, Usage
-from agent_cli.ports import Facts, Proposal, Ruling
+from agent_cli.ports import Facts, OpenModel, Proposal, Ruling
 from tests.fakes.clock import FakeClock, InstantClock, settle
 from tests.fakes.log import ListLog
 from tests.fakes.models import CARD, OneModel, Playing, says, wants
@@ -806,3 +806,18 @@ async def test_what_waits_survives_an_interrupt_and_goes_out_before_the_next_mes
     said = [prompt.messages[-1].parts[-1] for prompt in provider.asked[1:]]
     assert said == [Text("first"), Text("second"), Text("third")]
     await session.close()
+
+
+async def test_every_model_that_was_used_is_closed_with_the_session():
+    first, second = Playing(says("a")), Playing(says("b"))
+
+    class Two:
+        def open(self, name: str, /) -> OpenModel:
+            return OpenModel(second, ModelCard("fake-2", "fake"))
+
+    session = open_session(first, models=Two())
+    await run(session, say("go"))
+    session.send(SetModel("fake-2"))
+    await run(session, say("go"))
+    await session.close()
+    assert (first.closed, second.closed) == (True, True)
