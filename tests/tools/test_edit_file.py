@@ -221,8 +221,18 @@ def test_an_edit_and_its_reverse_restore_the_bytes(
             return
         asyncio.run(bench.call("edit_file", path="f", edits=[edit(old, new)]))
         assert path.read_bytes() != raw
+        if encoding == "cp1252" and reads_as_utf8(path.read_bytes()):
+            return  # a few high bytes that happen to be UTF-8, too: nothing in the file says which they are
         asyncio.run(bench.call("edit_file", path="f", edits=[edit(new, old)]))
         assert path.read_bytes() == raw
+
+
+def reads_as_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @settings(deadline=None, max_examples=150)
