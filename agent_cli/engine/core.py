@@ -36,6 +36,7 @@ class Core:
         self.state = State(
             parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
         )
+        self.state.effort = parts.settings.effort or ""
         self.view = View()
         self.left: dict[int, Provider] = {}
         self.stop: Alert | None = None

@@ -18,6 +18,8 @@ from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, Str
 from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall
 from agent_cli.kernel.usage import Usage, cost_of
 
+COUNTDOWN = 1.0
+"""Seconds between two tellings of how long a wait still is."""
 ROOM_FOR_ANSWER = 1_024
 
 
@@ -203,8 +205,11 @@ class Request:
             delay = problem.retry_after
         delay = min(delay, settings.longest_delay)
         self._core.record(ev.Retry(attempt, settings.attempts, round(delay, 3), problem.kind, str(problem)))
-        self._core.hub.show(ev.Waiting(delay, str(problem)))
-        await self._core.parts.clock.sleep(delay)
+        clock = self._core.parts.clock
+        deadline = clock.monotonic() + delay
+        while (left := deadline - clock.monotonic()) > 0:
+            self._core.hub.show(ev.Waiting(left, str(problem)))
+            await clock.sleep(min(left, COUNTDOWN))
 
     # ── the prompt ──
 

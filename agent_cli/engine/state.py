@@ -44,6 +44,7 @@ class State:
     mode: Mode = "ask"
     cwd: str = ""
     title: str = ""
+    effort: str = ""
     seq: int = 0
     turn: int = 0
     step: int = 0

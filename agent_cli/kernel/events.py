@@ -361,7 +361,7 @@ class ToolProgress(Value, frozen=True, tag="tool-progress"):
 
 
 class Waiting(Value, frozen=True, tag="waiting"):
-    """The engine waits `seconds` before it sends a request again."""
+    """The engine sends a request again in `seconds`; told every second."""
 
     seconds: float
     reason: str

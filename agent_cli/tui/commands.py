@@ -182,7 +182,7 @@ def _context(host: Host, _rest: str) -> Item:
 
 
 def _stats(host: Host, _rest: str) -> Item:
-    return views.stats(host.session.state) if host.session else _not_yet()
+    return views.stats(host.session.state, host.ledger) if host.session else _not_yet()
 
 
 def _permissions(host: Host, _rest: str) -> Item:

@@ -79,7 +79,7 @@ class StatusBar(Widget):
 def pieces(state: State | None, activity: Activity, model: str, mode: Mode, ink: Ink) -> list[Piece]:
     """All there is to say, in the order of the screen."""
     found = [_doing(state, activity, ink), _mode(state.mode if state else mode, ink)]
-    name = clean_line(state.card.id if state else model)
+    name = clean_line(f"{state.card.id} {state.effort}".strip() if state else model)
     if name:
         short = name.rpartition("/")[2]
         found.append(Piece(5, (((name, ink.dim),), ((short, ink.dim),), ((cut(short, 14), ink.dim),), ())))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent_cli.engine.state import ModelRow, State
+from agent_cli.kernel import events as ev
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.ledger import Ledger
-from agent_cli.tui.status import gauge, money, tokens
+from agent_cli.tui.status import dollars, gauge, money, tokens
 
 CELLS = 16
 """Of the gauge in /context: it does not wrap at 40 columns."""
@@ -51,8 +52,8 @@ def _reduced(ledger: Ledger) -> str:
     return f"compacted {times}, last by {last.mode}: {sizes}{cleared}"
 
 
-def stats(state: State) -> Report:
-    """Tokens and money, a model at a time."""
+def stats(state: State, ledger: Ledger) -> Report:
+    """Tokens and money, a model at a time, and of the latest requests one by one."""
     rows = [(row.model, _spent(row)) for row in sorted(state.models.values(), key=lambda row: -row.cost)]
     if len(state.models) != 1:
         rows.append(("all models", _spent(state.total)))
@@ -70,7 +71,20 @@ def stats(state: State) -> Report:
         if limit is not None
     ]
     rows.append(("ceilings", ", ".join(ceilings) or "none"))
+    rows.extend(filter(None, map(_request, ledger.spent)))
     return Report("Tokens and cost", rows)
+
+
+def _request(entry: ev.Entry) -> tuple[str, str] | None:
+    """One request: how much of its prompt came from a cache, and what it cost."""
+    match entry.event:
+        case ev.UsageReported(_, usage, cost, purpose):
+            name = f"turn {entry.turn} step {entry.step}" if purpose == "step" else purpose
+            price = "unpriced" if cost is None else dollars(cost)
+            cached = f"{usage.cached_share:.0%} cached"
+            return name, f"{tokens(usage.prompt)} in, {cached}, {tokens(usage.output)} out, {price}"
+        case _:
+            return None
 
 
 def permissions(state: State, rules: Sequence[str] | None) -> Report:
