@@ -3,7 +3,6 @@
 AgentError
 ├── ConfigError                 a flag, a key or a file of the operator is wrong            exit 2
 │   └── NoModel                 there is no key and no local model                          exit 2
-├── TurnInFlightError           asked between turns only, while one runs
 ├── ArgumentsError              a model's arguments do not fit a tool's schema              data for the model
 ├── ToolError                   a tool could not do its work                                data for the model
 ├── StoreError                  the session database                                        exit 1
@@ -41,10 +40,6 @@ class ConfigError(AgentError):
 
 class NoModel(ConfigError):
     kind = "no-model"
-
-
-class TurnInFlightError(AgentError):
-    kind = "turn-in-flight"
 
 
 class ArgumentsError(AgentError):

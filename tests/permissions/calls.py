@@ -7,7 +7,7 @@ from typing import Literal
 from agent_cli.kernel.commands import Mode
 from agent_cli.ports import Facts, PathUse, Proposal, Touches
 
-ROOT = "/work/project"
+ROOT = "/srv/project"
 CONTROL = (
     f"{ROOT}/.agents/config.toml",
     f"{ROOT}/.agents/hooks",
@@ -18,7 +18,7 @@ CONTROL = (
 
 
 def facts(mode: Mode = "ask", *, attended: bool = True, **more: tuple[str, ...]) -> Facts:
-    return Facts(mode, attended, ((ROOT, "rw"), ("/work/docs", "r")), control=CONTROL, **more)
+    return Facts(mode, attended, ((ROOT, "rw"), ("/srv/docs", "r")), control=CONTROL, **more)
 
 
 def bash(command: str, *paths: str, writes: tuple[str, ...] = ()) -> Proposal:

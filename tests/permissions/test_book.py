@@ -67,16 +67,16 @@ def test_the_way_out_names_the_flag() -> None:
 SCOPE = (
     (read(f"{ROOT}/src/a.py"), "allow"),
     (read(ROOT), "allow"),
-    (read("/work/project2/a.py"), "ask"),
+    (read("/srv/project2/a.py"), "ask"),
     (read("/work"), "ask"),
     (read("/"), "ask"),
     (read("/etc/hosts"), "ask"),
-    (read("/work/docs/a.md"), "allow"),
-    (write("/work/docs/a.md"), "ask"),
+    (read("/srv/docs/a.md"), "allow"),
+    (write("/srv/docs/a.md"), "ask"),
     (bash("cat /etc/hosts", "/etc/hosts"), "ask"),
     (bash("cat a.py", f"{ROOT}/a.py"), "allow"),
     (bash("cat a.py 2>/dev/null", f"{ROOT}/a.py", "/dev/null"), "allow"),
-    (bash("ls /work/docs", "/work/docs"), "allow"),
+    (bash("ls /srv/docs", "/srv/docs"), "allow"),
 )
 
 
@@ -88,7 +88,7 @@ def test_outside_the_roots_is_asked(proposal: Proposal, verdict: str) -> None:
 def test_accept_edits_accepts_inside_only() -> None:
     assert judge(write(f"{ROOT}/a"), facts("acceptEdits")).verdict == "allow"
     assert judge(write("/srv/a"), facts("acceptEdits")).verdict == "ask"
-    assert judge(write("/work/docs/a"), facts("acceptEdits", attended=False)).verdict == "deny"
+    assert judge(write("/srv/docs/a"), facts("acceptEdits", attended=False)).verdict == "deny"
 
 
 def test_the_innermost_root_decides() -> None:

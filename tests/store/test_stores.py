@@ -117,7 +117,7 @@ def test_the_list_tells_what_the_events_told(store: Store) -> None:
     filled(
         store,
         "s-1",
-        entry(1, started("/work/tree", "m-1")),
+        entry(1, started("/srv/tree", "m-1")),
         entry(2, TurnStarted("m-1"), turn=1),
         entry(3, OperatorMessage((Text("\n  mend the parser  \nplease"),)), turn=1),
         entry(4, ModelSwitched("p-2", "m-2"), turn=1),
@@ -125,7 +125,7 @@ def test_the_list_tells_what_the_events_told(store: Store) -> None:
         cwd="/elsewhere",
     )
     assert store.sessions() == [
-        SessionInfo("s-1", "mend the parser", "", "/work/tree", "p-2/m-2", 1001.0, 1005.0, 5, 2)
+        SessionInfo("s-1", "mend the parser", "", "/srv/tree", "p-2/m-2", 1001.0, 1005.0, 5, 2)
     ]
 
 
