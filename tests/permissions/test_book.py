@@ -68,7 +68,7 @@ SCOPE = (
     (read(f"{ROOT}/src/a.py"), "allow"),
     (read(ROOT), "allow"),
     (read("/srv/project2/a.py"), "ask"),
-    (read("/work"), "ask"),
+    (read("/srv"), "ask"),
     (read("/"), "ask"),
     (read("/etc/hosts"), "ask"),
     (read("/srv/docs/a.md"), "allow"),
