@@ -45,11 +45,11 @@ def _text(*names: str, key: str = "", metavar: str, help: str) -> Flag:  # noqa:
     return Flag(names, help, key, "text", metavar)
 
 
-def _choice(*names: str, key: str = "", choices: tuple[str, ...], help: str) -> Flag:  # noqa: A002
+def _choice(*names: str, key: str = "", choices: tuple[str, ...], help: str) -> Flag:  # noqa: A002 - as above
     return Flag(names, help, key, "choice", "|".join(choices), choices)
 
 
-def _limit(name: str, key: str, help: str, kind: Kind = "count") -> Flag:  # noqa: A002
+def _limit(name: str, key: str, help: str, kind: Kind = "count") -> Flag:  # noqa: A002 - as above
     return Flag((name,), help, key, kind, {"seconds": "TIME", "dollars": "USD"}.get(kind, "N"))
 
 

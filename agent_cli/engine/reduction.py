@@ -227,6 +227,7 @@ class Reducer:
                 focus=focus,
                 duration_s=round(clock.monotonic() - begun, 3),
                 cost=core.state.total.cost - spent,
+                model=core.model.card.id,
             )
         )
 

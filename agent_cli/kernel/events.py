@@ -172,7 +172,10 @@ class BudgetWarning(Value, frozen=True, tag="budget-warning"):
 
 
 class CompactionPerformed(Value, frozen=True, tag="compaction-performed"):
-    """The view from here on: `summary` (empty for a prune) and what follows the entry `keeps_from`."""
+    """The view from here on: `summary` (empty for a prune) and what follows the entry `keeps_from`.
+
+    `model` wrote the summary, at `cost`; both are empty where no model was asked.
+    """
 
     mode: Literal["prune", "summary", "mechanical"]
     tokens_before: int
@@ -183,6 +186,7 @@ class CompactionPerformed(Value, frozen=True, tag="compaction-performed"):
     focus: str = ""
     duration_s: float = 0.0
     cost: float | None = None
+    model: str = ""
 
 
 class ContextReductionFailed(Value, frozen=True, tag="context-reduction-failed"):
@@ -248,6 +252,7 @@ class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
     digest: str
     usage: Usage
     cost: float | None
+    model: str = ""
 
 
 class OperatorNote(Value, frozen=True, tag="operator-note"):

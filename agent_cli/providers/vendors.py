@@ -90,8 +90,11 @@ def merged(own: dict[str, Endpoint]) -> dict[str, Endpoint]:
     for name, row in own.items():
         known = ENDPOINTS.get(name)
         if known is not None and not row.base_url:
-            key_env = row.key_env or known.key_env
-            row = msgspec.structs.replace(row, base_url=known.base_url, key_env=key_env)  # noqa: PLW2901 - filled in
-        if row.base_url and name not in NOT_ENDPOINTS:
-            endpoints[name] = row
+            filled = msgspec.structs.replace(
+                row, base_url=known.base_url, key_env=row.key_env or known.key_env
+            )
+        else:
+            filled = row
+        if filled.base_url and name not in NOT_ENDPOINTS:
+            endpoints[name] = filled
     return endpoints

@@ -106,4 +106,4 @@ def _write_ahead(connection: sqlite3.Connection, deadline: float) -> None:
         except sqlite3.OperationalError as problem:
             if problem.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
-            time.sleep(0.02)
+            time.sleep(0.02)  # another process holds the lock, and SQLite offers nothing to wait on

@@ -89,6 +89,7 @@ async def test_a_summary_replaces_what_pruning_cannot_and_the_operators_words_su
     (summary,) = performed(log)
     assert summary.mode == "summary"
     assert "all is well" in summary.summary
+    assert summary.model == "fake-1", "what is priced names who was paid"
     first = provider.asked[-1].messages[0].parts[0]
     assert isinstance(first, Text)
     assert first.text.startswith(SUMMARY_OPENING)
