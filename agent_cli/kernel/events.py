@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from agent_cli.kernel.commands import GrantScope, Mode
 from agent_cli.kernel.messages import Block, Said, ToolCall
+from agent_cli.kernel.outcomes import Outcome as Outcome
 from agent_cli.kernel.outputs import Display as Display
 from agent_cli.kernel.outputs import FileDiff as FileDiff
 from agent_cli.kernel.outputs import Output as Output
@@ -18,18 +19,6 @@ from agent_cli.kernel.outputs import as_text as as_text
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.values import Plain, Value
 
-Outcome: TypeAlias = Literal[
-    "completed",
-    "budget-exhausted",
-    "guardrail-stop",
-    "no-progress",
-    "loop-detected",
-    "guardrail-unavailable",
-    "context-overflow",
-    "interrupted",
-    "halted",
-    "error",
-]
 Exhausted: TypeAlias = Literal["steps", "tool-calls", "tokens", "duration", "cost"]
 FinishReason: TypeAlias = Literal[
     "stop", "tool-calls", "length", "refusal", "safety", "context", "pause", "other"
