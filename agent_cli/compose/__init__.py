@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from agent_cli.compose.log import session_db
 from agent_cli.compose.models import open_registry
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.session import Opened, open_session, session_db
+from agent_cli.compose.session import Opened, open_session
 
 __all__ = ["Opened", "RunOptions", "open_registry", "open_session", "run_tui", "session_db"]
 

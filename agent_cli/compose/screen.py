@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_cli import __version__
+from agent_cli.compose.budgets import watchdog_mode
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.session import open_session, prepare, watchdog_mode
+from agent_cli.compose.session import open_session, prepare
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.engine.session import Session

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, get_args, get_o
 import msgspec
 
 from agent_cli.config.fields import Shape, fields_of, is_section, shape
-from agent_cli.config.settings import READ, Section
+from agent_cli.config.kinds import READ, Section
 from agent_cli.kernel.wire import is_object
 
 S = TypeVar("S", bound=Section)

@@ -9,7 +9,8 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeGuard, Union, get_
 
 import msgspec
 
-from agent_cli.config.settings import Section, Settings
+from agent_cli.config.kinds import Section
+from agent_cli.config.settings import Settings
 
 Path: TypeAlias = tuple[str, ...]
 """A dotted key in its parts. Names of providers and models are one part, dots included."""

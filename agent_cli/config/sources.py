@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from agent_cli.config import check, fields, files, places, problems
-from agent_cli.config.settings import VERSION, Settings, allowed_path
+from agent_cli.config.kinds import allowed_path
+from agent_cli.config.settings import VERSION, Settings
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.values import Plain
 from agent_cli.kernel.wire import is_list, is_object

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -48,6 +48,7 @@ class Core:
         self._live = False
         self._found: list[Alert] = []
         self.observed: deque[Alert] = deque(maxlen=OBSERVATIONS)
+        self.own_tools: Callable[[Core], Mapping[str, Tool]] = _none
         self.know_budget()
         self.hub = Hub(parts.log, parts.clock, self._apply)
         self.hub.replay()
@@ -163,8 +164,13 @@ class Core:
         """Tools and system prompt of the current model; the same objects until the model changes."""
         card = self.model.card
         if self._for_model is None or self._for_model[0] != card.id:
-            self._for_model = (card.id, self.parts.tools(card), self.parts.system(self.started, card))
+            tools = {**self.parts.tools(card), **self.own_tools(self)}
+            self._for_model = (card.id, tools, self.parts.system(self.started, card))
         return self._for_model
+
+
+def _none(core: Core) -> Mapping[str, Tool]:
+    return {}
 
 
 def _fed(signal: Signal, event: ev.Recorded) -> Alert | None:

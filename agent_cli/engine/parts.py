@@ -47,6 +47,7 @@ class Parts:
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
     `notices` are told once, when the session is first talked to.
     `spill` keeps a result that is too long for the conversation (call id, text) and gives its path, "" where it cannot.
+    `own_tools` names the tools of the engine's own that the model gets.
     `on_close` is called once, after the log was let go.
     """
 
@@ -71,4 +72,5 @@ class Parts:
     fallbacks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     spill: Callable[[str, str], str] | None = None
+    own_tools: frozenset[str] = frozenset()
     on_close: Callable[[], None] = _nothing

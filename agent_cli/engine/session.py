@@ -11,6 +11,7 @@ from agent_cli.engine import endings
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.own_tools.book import own_tools
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
@@ -33,6 +34,7 @@ class Session:
 
     def __init__(self, parts: Parts) -> None:
         self._core = Core(parts)
+        self._core.own_tools = own_tools
         self._reducer = Reducer(self._core)
         self._task: asyncio.Task[None] | None = None
         self._steered: deque[Say] = deque()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from agent_cli.kernel.errors import ConfigError
@@ -31,9 +32,7 @@ def builtin(
     disabled: frozenset[str] = frozenset(),
     results: Results | None = None,
 ) -> tuple[Tool, ...]:
-    """The tools of a model with these abilities; `results` are kept ones to read on in. Raises ConfigError for a disabled name that no tool has."""
-    for name in sorted(disabled - set(NAMES)):
-        raise ConfigError(_unknown(name))
+    """The tools of a model with these abilities; `results` are kept ones to read on in."""
     wanted = (frozenset(NAMES) if profile == "full" else COMPACT) - disabled
     tools: dict[str, Tool] = {
         "read_file": ReadFile(workspace, wanted, Vision(images, documents)),
@@ -49,9 +48,16 @@ def builtin(
     return tuple(tools[name] for name in NAMES if name in wanted and name in tools)
 
 
-def _unknown(name: str) -> str:
+def check_names(named: Iterable[str], also: tuple[str, ...] = ()) -> None:
+    """Raises ConfigError for a name that no tool has; `also` are tools that others bring."""
+    known = (*NAMES, *also)
+    for name in sorted(set(named) - set(known)):
+        raise ConfigError(_unknown(name, known))
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name, NAMES, n=2)
+    near = difflib.get_close_matches(name, known, n=2)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
-    return f"There is no tool '{name}' to disable. {hint}The tools are {', '.join(NAMES)}."
+    return f"There is no tool '{name}' to disable. {hint}The tools are {', '.join(known)}."

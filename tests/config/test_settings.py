@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from agent_cli.config.check import Refused, read
 from agent_cli.config.durations import seconds
 from agent_cli.config.fields import all_keys, field_at, from_text, nearest, path_of
-from agent_cli.config.settings import AllowedPath, Settings
+from agent_cli.config.sections.tools import AllowedPath
+from agent_cli.config.settings import Settings
 from tests.fakes.strategies import json_values
 
 KEYS = """\

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent_cli.config.fields import path_of
-from agent_cli.config.settings import AllowedPath
+from agent_cli.config.sections.tools import AllowedPath
 from agent_cli.config.sources import Loaded, load
 from agent_cli.kernel.errors import ConfigError
 

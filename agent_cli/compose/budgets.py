@@ -1,0 +1,70 @@
+"""What settings say about requests, ceilings, reduction and the watchdog, as the engine takes it."""
+
+from __future__ import annotations
+
+from agent_cli.compose.options import RunOptions
+from agent_cli.config.settings import Settings
+from agent_cli.context.budget import UNKNOWN_TIER, Compaction
+from agent_cli.engine.parts import Settings as RequestSettings
+from agent_cli.engine.parts import WatchdogMode
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.usage import Tier
+
+UNATTENDED_STEPS = 200
+UNATTENDED_SECONDS = 14_400.0
+UNATTENDED_DOLLARS = 10.0
+
+
+def request_settings(settings: Settings) -> RequestSettings:
+    return RequestSettings(
+        effort=settings.model.effort,
+        temperature=settings.model.temperature,
+        max_output=settings.model.max_output_tokens,
+        run_status=settings.run_status == "appended",
+        concurrency=settings.tools.concurrency,
+        max_result_bytes=settings.tools.max_output_bytes,
+    )
+
+
+def compaction(options: RunOptions, settings: Settings) -> Compaction:
+    """A threshold on the command line is for every model; one in config only for those of no known tier."""
+    said = settings.compaction
+    given = options.flags.get("compaction.threshold") is not None
+    by_tier = said.threshold_by_tier
+    tiers: tuple[tuple[Tier, float | None], ...] = (
+        ("frontier", by_tier.frontier),
+        ("mid", by_tier.mid),
+        ("small", by_tier.small),
+    )
+    return Compaction(
+        enabled=said.enabled,
+        mode=said.mode,
+        threshold=said.threshold if given else None,
+        by_tier=tuple((tier, share) for tier, share in tiers if share is not None),
+        unknown_tier=said.threshold or UNKNOWN_TIER,
+        limit=said.limit,
+        keep_recent=said.keep_recent_tokens,
+    )
+
+
+def limits(settings: Settings, *, attended: bool) -> Limits:
+    """An explicit 0 means none; what is not said is none with a person there, and bounded without."""
+    budgets, agent = settings.budgets, settings.agent
+
+    def chosen(said: float | None, unattended: float | None) -> float | None:
+        return (said or None) if said is not None else (None if attended else unattended)
+
+    steps = chosen(budgets.max_steps, UNATTENDED_STEPS)
+    return Limits(
+        max_steps=int(steps) if steps else None,
+        max_tool_calls=budgets.max_tool_calls or None,
+        max_tokens=budgets.max_tokens or None,
+        max_duration=chosen(budgets.max_duration, UNATTENDED_SECONDS),
+        max_turn_cost=agent.max_turn_cost_usd or None,
+        max_session_cost=chosen(agent.max_session_cost_usd, UNATTENDED_DOLLARS),
+        on_exhaustion=budgets.on_exhaustion,
+    )
+
+
+def watchdog_mode(settings: Settings, *, attended: bool) -> WatchdogMode:
+    return settings.safety.watchdog or ("warn" if attended else "enforce")

@@ -1,0 +1,64 @@
+"""The log that a session is written to: a new one, or one to go on with."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent_cli.compose.options import RunOptions
+from agent_cli.config import places
+from agent_cli.config.settings import Settings
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.ports import Log
+
+if TYPE_CHECKING:  # sqlite3 is imported when the log is opened
+    from agent_cli.store.info import SessionInfo
+    from agent_cli.store.sqlite import SqliteStore
+
+
+def session_db(options: RunOptions, settings: Settings) -> Path:
+    """The file that holds the sessions."""
+    return Path(settings.session.db) if settings.session.db else places.database(options.environ)
+
+
+class Kept(NamedTuple):
+    """A session's log, the model it used last ("" for a new one), and what closes the store behind it."""
+
+    log: Log
+    model: str
+    close: Callable[[], None]
+
+
+def open_log(options: RunOptions, settings: Settings) -> Kept:
+    cwd = str(options.cwd.resolve())
+    if options.ephemeral:
+        from agent_cli.store.memory import MemoryStore
+
+        memory = MemoryStore()
+        return Kept(memory.create(_new_id(), cwd), "", memory.close)
+    from agent_cli.store.sqlite import open_store
+
+    store = open_store(session_db(options, settings))
+    try:
+        if options.resume is None and not options.resume_latest:
+            return Kept(store.create(_new_id(), cwd), "", store.close)
+        found = _find(store, options.resume, cwd)
+        return Kept(store.open(found.id), found.model, store.close)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _find(store: SqliteStore, wanted: str | None, cwd: str) -> SessionInfo:
+    """The session of that name, else the latest of this directory."""
+    found = store.find(wanted) if wanted else store.latest(cwd)
+    if found is None:
+        raise ConfigError(f"there is no session to continue in {cwd}; start one without --continue")
+    return found
+
+
+def _new_id() -> str:
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}"

@@ -1,0 +1,114 @@
+"""Config and models → the parts of a session."""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from agent_cli import __version__
+from agent_cli.compose.budgets import compaction, limits, request_settings, watchdog_mode
+from agent_cli.compose.log import Kept
+from agent_cli.compose.options import RunOptions
+from agent_cli.compose.scope import facts, results_of, root_of, workspace
+from agent_cli.compose.toolset import own_names, world_tools
+from agent_cli.config import places
+from agent_cli.config.files import text_of
+from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
+from agent_cli.context.system import Instructions, system_prompt
+from agent_cli.engine.clock import SystemClock
+from agent_cli.engine.parts import Parts
+from agent_cli.guardrails.book import signals
+from agent_cli.guardrails.breaker import Breakers
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.events import SessionStarted
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.permissions.book import judge
+from agent_cli.permissions.suggest import grant_for
+from agent_cli.ports import OpenModel
+from agent_cli.providers.registry import Registry
+
+BREAKERS = Breakers()
+"""Of the process: a service that is down for one session is down for all of them."""
+
+
+def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, kept: Kept) -> Parts:
+    settings = loaded.settings
+    root = root_of(options, loaded)
+    results = results_of(options, kept.log.session)
+    started = SessionStarted(
+        cwd=str(options.cwd.resolve()),
+        version=__version__,
+        platform=sys.platform,
+        day=time.strftime("%Y-%m-%d"),
+        provider=model.provider.name,
+        model=model.card.id,
+        mode=settings.permissions.mode,
+    )
+    return Parts(
+        log=kept.log,
+        clock=SystemClock(),
+        models=registry,
+        model=model,
+        started=started,
+        system=partial(_system, _instructions(loaded, root), settings),
+        tools=partial(world_tools, workspace(options, settings, root), settings, results),
+        judge=judge,
+        suggest=grant_for,
+        remember=partial(_remember, loaded.project or root / places.AGENTS),
+        facts=facts(options, loaded, root, results),
+        limits=limits(settings, attended=options.attended),
+        compaction=compaction(options, settings),
+        summary_prompt=_words("summary.md").strip(),
+        signals=signals(),
+        watchdog=watchdog_mode(settings, attended=options.attended),
+        settings=request_settings(settings),
+        fallbacks=settings.model.fallback,
+        breakers=BREAKERS,
+        notices=tuple(loaded.notices),
+        on_close=kept.close,
+        spill=results.keep if results else None,
+        own_tools=own_names(settings),
+    )
+
+
+def _instructions(loaded: Loaded, root: Path) -> tuple[Instructions, ...]:
+    from agent_cli.config.instructions import read_instructions
+
+    found = read_instructions(loaded.user, loaded.project, root)
+    return tuple(Instructions(str(file.source), file.text) for file in found)
+
+
+def _system(
+    instructions: tuple[Instructions, ...], settings: Settings, started: SessionStarted, card: ModelCard
+) -> tuple[str, ...]:
+    """Our words, or the file that replaces them; a small model gets the short ones."""
+    compact = card.profile == "compact"
+    if settings.agent.system_prompt_file:
+        template = _read_text(
+            Path(settings.agent.system_prompt_file).expanduser(), "agent.system_prompt_file"
+        )
+    else:
+        template = _words("compact.md" if compact else "system.md")
+    kept = () if compact else instructions  # a small model takes them for what it did
+    return system_prompt(template, started, kept, settings.agent.append_system_prompt or "")
+
+
+def _words(name: str) -> str:
+    """A text for the model. Read as a file: `importlib.resources` costs 8 ms of every start."""
+    return (Path(__file__).parent.parent / "context" / name).read_text("utf-8")
+
+
+def _read_text(path: Path, key: str) -> str:
+    try:
+        return text_of(path)
+    except ConfigError as problem:
+        raise ConfigError(f"{key}: {problem} Or name another file, or unset the key.") from None
+
+
+def _remember(project: Path, rule: str) -> None:
+    from agent_cli.config.write import add_rule
+
+    add_rule(project, rule)

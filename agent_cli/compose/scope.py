@@ -1,0 +1,84 @@
+"""Where tools may work, and which files need an approval of their own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from agent_cli.compose.options import RunOptions
+from agent_cli.config import places
+from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
+from agent_cli.permissions import rules
+from agent_cli.ports import Facts
+from agent_cli.tools.results import Results
+from agent_cli.tools.workspace import Workspace
+
+CONTROL_FILES = (
+    ".agents/config.json",
+    ".agents/config.toml",
+    ".agents/mcp.json",
+    ".agents/guardrails.toml",
+    ".agents/tools",
+    ".agents/hooks",
+    ".git/hooks",
+    ".git/config",
+)
+SHELL_STARTS = (
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".config/fish/config.fish",
+)
+
+
+def root_of(options: RunOptions, loaded: Loaded) -> Path:
+    """The project: where `.agents/` stands, else the working directory."""
+    return (loaded.project.parent if loaded.project else options.cwd).resolve()
+
+
+def workspace(options: RunOptions, settings: Settings, root: Path) -> Workspace:
+    """One for the whole session: it knows what was read. Deny rules hold in walks of a tree, too."""
+    return Workspace(
+        root, options.cwd.resolve(), closed=rules.closed(settings.permissions.deny, ((str(root), "rw"),))
+    )
+
+
+def results_of(options: RunOptions, session: str) -> Results | None:
+    """None where nothing of the session is to be on disk."""
+    return None if options.ephemeral else Results(places.results_dir(session, options.environ))
+
+
+def facts(options: RunOptions, loaded: Loaded, root: Path, results: Results | None) -> Facts:
+    settings, home = loaded.settings, places.home_dir(options.environ)
+    control = [root / name for name in CONTROL_FILES]
+    control += [home / name for name in SHELL_STARTS]
+    control.append(loaded.user)
+    return Facts(
+        mode=settings.permissions.mode,
+        attended=options.attended,
+        roots=(
+            (str(root), "rw"),
+            *_allowed(settings),
+            *map(_allowed_flag, options.allow_paths),
+            *(((str(results.directory), "r"),) if results else ()),
+        ),
+        allow=tuple(settings.permissions.allow),
+        deny=tuple(settings.permissions.deny),
+        control=tuple(os.path.realpath(path) for path in control),
+    )
+
+
+def _allowed(settings: Settings) -> list[tuple[str, str]]:
+    return [(os.path.realpath(row.path), row.access) for row in settings.path_scope.allow_paths]
+
+
+def _allowed_flag(word: str) -> tuple[str, str]:
+    """PATH or PATH:r|w|rw of --allow-path; reading is the default."""
+    path, colon, access = word.rpartition(":")
+    if not colon or access not in ("r", "w", "rw"):
+        path, access = word, "r"
+    return os.path.realpath(Path(path).expanduser()), access

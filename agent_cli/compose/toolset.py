@@ -1,0 +1,37 @@
+"""Which tools the model gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent_cli.config.settings import Settings
+from agent_cli.engine.own_tools import book
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.ports import Tool
+from agent_cli.tools.builtin import builtin, check_names
+from agent_cli.tools.results import Results
+from agent_cli.tools.workspace import Workspace
+
+
+def check(settings: Settings) -> None:
+    """Raises ConfigError for a name that no tool has."""
+    check_names(settings.tools.disable, book.NAMES)
+
+
+def own_names(settings: Settings) -> frozenset[str]:
+    """The engine's own tools that these settings ask for."""
+    return frozenset(book.NAMES) - frozenset(settings.tools.disable)
+
+
+def world_tools(
+    workspace: Workspace, settings: Settings, results: Results | None, card: ModelCard
+) -> Mapping[str, Tool]:
+    made = builtin(
+        workspace,
+        images=card.images,
+        documents=card.documents,
+        profile=card.profile,
+        disabled=frozenset(settings.tools.disable),
+        results=results,
+    )
+    return {tool.spec.name: tool for tool in made}

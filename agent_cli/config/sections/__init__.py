@@ -1,0 +1,1 @@
+"""The sections of the settings, by what they are about."""

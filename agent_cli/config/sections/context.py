@@ -1,0 +1,31 @@
+"""When and how a long conversation is reduced."""
+
+from typing import Annotated, Literal
+
+from agent_cli.config.kinds import Count, Section, Share, Switch, Window, says
+
+
+class ByTier(Section, frozen=True):
+    frontier: Annotated[Share | None, says("Of the window, for frontier models; 0.85 without it.")] = None
+    mid: Annotated[Share | None, says("Of the window, for mid models; 0.65 without it.")] = None
+    small: Annotated[Share | None, says("Of the window, for small models; 0.35 without it.")] = None
+
+
+class Compaction(Section, frozen=True):
+    enabled: Annotated[Switch, says("Whether a conversation that fills its window is reduced by itself.")] = (
+        True
+    )
+    mode: Annotated[
+        Literal["prune-then-summarize", "summarize-only"],
+        says("Whether old tool results are cleared before anything is summarized."),
+    ] = "prune-then-summarize"
+    threshold: Annotated[
+        Share | None,
+        says("Share of the window at which reduction begins, for models of no known tier; 0.85 without it."),
+    ] = None
+    threshold_by_tier: Annotated[ByTier, says("The same for models of a tier.")] = ByTier()
+    limit: Annotated[Window | None, says("Tokens at which reduction begins, whatever the window is.")] = None
+    keep_recent_tokens: Annotated[
+        Count,
+        says("Tokens at the end of the conversation that stay as they are; at most 30 % of the budget."),
+    ] = 20_000

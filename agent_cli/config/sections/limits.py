@@ -1,0 +1,38 @@
+"""What may be consumed, and who watches."""
+
+from typing import Annotated, Literal
+
+from agent_cli.config.kinds import Ceiling, Duration, File, Money, Name, Section, says
+
+
+class Budgets(Section, frozen=True):
+    max_steps: Annotated[
+        Ceiling | None, says("Most model requests of one turn; 200 when nobody is there. 0 means none.")
+    ] = None
+    max_tool_calls: Annotated[Ceiling | None, says("Most tool calls of one turn. 0 means none.")] = None
+    max_tokens: Annotated[
+        Ceiling | None, says("Most tokens of one turn, input and output of all its requests. 0 means none.")
+    ] = None
+    max_duration: Annotated[
+        Duration | None, says("Longest time of one turn; 4h when nobody is there. 0 means none.")
+    ] = None
+    on_exhaustion: Annotated[
+        Literal["final-answer", "fail"],
+        says("What happens at a ceiling: one last answer without tools, or an error."),
+    ] = "final-answer"
+
+
+class Agent(Section, frozen=True):
+    max_turn_cost_usd: Annotated[Money | None, says("Most dollars of one turn. 0 means none.")] = None
+    max_session_cost_usd: Annotated[
+        Money | None, says("Most dollars of the session; 10.00 when nobody is there. 0 means none.")
+    ] = None
+    append_system_prompt: Annotated[Name | None, says("Text behind the system prompt.")] = None
+    system_prompt_file: Annotated[File | None, says("File whose text replaces the system prompt.")] = None
+
+
+class Safety(Section, frozen=True):
+    watchdog: Annotated[
+        Literal["off", "warn", "feedback", "enforce"] | None,
+        says("What happens when the agent goes in circles; warn, or enforce when nobody is there."),
+    ] = None

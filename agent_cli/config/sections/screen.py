@@ -1,0 +1,20 @@
+"""Where sessions are kept, and how the screen looks."""
+
+from typing import Annotated
+
+from agent_cli.config.kinds import File, Name, Section, says
+
+
+class Session(Section, frozen=True):
+    db: Annotated[
+        File | None,
+        says("The file that holds the sessions; without one it is in the user's state directory."),
+    ] = None
+
+
+class Ui(Section, frozen=True):
+    theme: Annotated[Name, says("The colours of the screen.")] = "auto"
+    keys: Annotated[
+        dict[Name, str],
+        says('Keys by action, commas between several; /keys lists the actions: {"mode": "f2"}.'),
+    ] = {}

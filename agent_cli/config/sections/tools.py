@@ -1,0 +1,44 @@
+"""What the model may call, and what of it may run."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from agent_cli.config.kinds import File, Name, Section, allowed_path, read, says
+from agent_cli.kernel.commands import Mode
+
+
+class Tools(Section, frozen=True):
+    disable: Annotated[
+        tuple[Name, ...], says("Tools that are not offered. Lists of several files are joined.")
+    ] = ()
+    concurrency: Annotated[
+        int, Meta(ge=1, le=64), says("Most reading calls of one batch that run at once.")
+    ] = 4
+    max_output_bytes: Annotated[
+        int,
+        Meta(ge=1000, le=10_000_000),
+        says("Most bytes of a tool's result that the model gets: its head and its tail."),
+    ] = 32_000
+
+
+class Permissions(Section, frozen=True):
+    mode: Annotated[Mode, says("Who decides about what a tool does.")] = "ask"
+    allow: Annotated[
+        tuple[Name, ...], says("Rules for what runs without asking. Lists of several files are joined.")
+    ] = ()
+    deny: Annotated[
+        tuple[Name, ...], says("Rules for what never runs, in any mode. Lists of several files are joined.")
+    ] = ()
+
+
+class AllowedPath(Section, frozen=True):
+    path: Annotated[File, says("A directory or file; relative to the directory that holds `.agents`.")]
+    access: Annotated[Literal["r", "w", "rw"], says("Reading, writing or both.")] = "r"
+
+
+class PathScope(Section, frozen=True):
+    allow_paths: Annotated[
+        tuple[Annotated[AllowedPath, read(allowed_path)], ...],
+        says("Paths outside of the project that tools may use. Lists of several files are joined."),
+    ] = ()
