@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import TypeAlias
+
+import msgspec
 
 from agent_cli.context import estimate
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Mode, Say
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.messages import text_of
+from agent_cli.kernel.messages import ToolCall, text_of
+from agent_cli.kernel.todo import TodoItem
 from agent_cli.kernel.usage import ModelCard, Usage
+
+TODO = "todo"
 
 
 @dataclass(slots=True)
@@ -36,6 +42,7 @@ class State:
 
     `context_tokens` is the size of the next prompt as far as known; `context_estimated` says whether part of
     it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_started` is epoch seconds.
+    `plan` is the text of the plan in force; `todo` what the last successful call of that tool set.
     """
 
     session: str
@@ -62,6 +69,9 @@ class State:
     pending: dict[str, ev.ApprovalRequested] = field(default_factory=dict)
     queued: tuple[Say, ...] = ()
     grants: tuple[str, ...] = ()
+    plan: str = ""
+    todo: tuple[TodoItem, ...] = ()
+    todo_asked: dict[str, ToolCall] = field(default_factory=dict)
     trips: list[ev.GuardrailTrip] = field(default_factory=list)
     watchdog_halt: ev.GuardrailTrip | None = None
     added_usd: float = 0.0
@@ -94,16 +104,13 @@ def _apply(state: State, entry: ev.Entry) -> None:
             _answer(state, text_of(parts), cut=reason == "length")
         case ev.UsageReported():
             _spend(state, entry.event)
-        case ev.ToolCallProposed():
-            state.turn_calls += 1
-            state.calls += 1
+        case ev.ToolCallProposed() | ev.ToolReturned() | ev.PlanRecorded() | ev.PlanRevoked():
+            _work(state, entry.event)
         case ev.ApprovalRequested(call_id):
             state.pending[call_id] = entry.event
         case ev.ApprovalDecided(call_id, grant=grant):
             state.pending.pop(call_id, None)
             state.grants += (grant,) if grant else ()
-        case ev.ToolReturned(output=output):
-            _estimate(state, estimate.tokens_of_result(output))
         case ev.GuardrailTrip():
             _trip(state, entry.event)
         case ev.GuardrailReset(guardrail, added):
@@ -127,8 +134,6 @@ Silent: TypeAlias = (
     | ev.ContextReductionFailed
     | ev.ContextReductionDegraded
     | ev.CheckpointPerformed
-    | ev.PlanRecorded
-    | ev.PlanRevoked
     | ev.Retry
     | ev.ModelSwitched
     | ev.SubtaskStarted
@@ -168,6 +173,32 @@ def _spend(state: State, report: ev.UsageReported) -> None:
     if report.usage.prompt and report.purpose == "step":
         state.context_tokens = report.usage.prompt + report.usage.output
         state.context_estimated = False
+
+
+def _work(
+    state: State, event: ev.ToolCallProposed | ev.ToolReturned | ev.PlanRecorded | ev.PlanRevoked
+) -> None:
+    """Calls with their results, and what the agent has set itself to do."""
+    match event:
+        case ev.ToolCallProposed(call):
+            state.turn_calls += 1
+            state.calls += 1
+            if call.name == TODO:
+                state.todo_asked[call.call_id] = call
+        case ev.ToolReturned(call_id, output=output):
+            _set_todo(state, state.todo_asked.pop(call_id, None), output)
+            _estimate(state, estimate.tokens_of_result(output))
+        case ev.PlanRecorded(plan=plan):
+            state.plan = plan
+        case ev.PlanRevoked():
+            state.plan = ""
+
+
+def _set_todo(state: State, call: ToolCall | None, output: ev.Output) -> None:
+    """The list as the call gave it, if the tool took it."""
+    if call is not None and output.ok:
+        with contextlib.suppress(msgspec.ValidationError):
+            state.todo = msgspec.convert((call.arguments or {}).get("items"), tuple[TodoItem, ...])
 
 
 def _estimate(state: State, tokens: int) -> None:
