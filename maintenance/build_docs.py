@@ -23,7 +23,7 @@ from agent_cli.config import fields
 from agent_cli.kernel import events
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
-from agent_cli.tui.commands import COMMANDS as SLASH
+from agent_cli.tui.commands.book import COMMANDS as SLASH
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NOTE = "<!-- Made from the code by maintenance/build_docs.py: do not edit. -->\n"

@@ -17,8 +17,8 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
-from agent_cli.tui import commands
 from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.commands import book
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.conversation import MODEL, Conversation
 from agent_cli.tui.door import Door, Leave, Sources, Welcome
@@ -243,7 +243,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette lists what the slash lists."""
-        for command in commands.COMMANDS:
+        for command in book.COMMANDS:
             if command.name != "quit":
                 line = f"/{command.name}"
                 yield SystemCommand(

@@ -16,12 +16,13 @@ from textual.widgets import Input
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError
-from agent_cli.tui import commands, repository, status
+from agent_cli.tui import repository, status
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
 from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
+from agent_cli.tui.commands import book
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.desk import Desk
 from agent_cli.tui.door import Door, Sources, Welcome
@@ -285,7 +286,7 @@ class Conversation(Vertical):
         if not text.startswith(MODEL):
             self._names = None
             starts = text.startswith("/") and " " not in text
-            return of_commands(commands.matching(text[1:])) if starts else []
+            return of_commands(book.matching(text[1:])) if starts else []
         if "\n" in text:
             return []
         if self._names is None:

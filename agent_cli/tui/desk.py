@@ -10,9 +10,9 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import MODES, Command, Compact, Interrupt, Mode, Say, SetMode
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
-from agent_cli.tui import commands
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner
+from agent_cli.tui.commands import book
 from agent_cli.tui.door import Door, Sources, Welcome
 from agent_cli.tui.keys import Keys
 from agent_cli.tui.ledger import Ledger
@@ -87,11 +87,11 @@ class Desk:
     def take(self, text: str, when: Literal["steer", "after"] = "steer") -> bool:
         """A line or message of the operator; False where it is not taken and stays in the composer."""
         if text.startswith("/") and "/" not in text.split(maxsplit=1)[0][1:] and "\n" not in text:
-            shown = commands.run(self, text)
+            shown = book.run(self, text)
             if shown is not None:
                 self._surface.put(shown)
             name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
-            return commands.find(name) is not None
+            return book.find(name) is not None
         self.say(text, when)
         return True
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from agent_cli.tui.commands import Command
+from agent_cli.tui.commands.command import Command
 from agent_cli.tui.untrusted import clean_line
 
 MOST = 50

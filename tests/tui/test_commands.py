@@ -12,8 +12,8 @@ from agent_cli.kernel.commands import Command, Compact, Interrupt, Reset, SetMod
 from agent_cli.kernel.errors import StoreUnwritable
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
-from agent_cli.tui import commands
 from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.commands import book
 from agent_cli.tui.desk import Desk
 from agent_cli.tui.door import Sources, Welcome
 from tests.fakes.screen import rendered
@@ -161,9 +161,9 @@ def test_before_there_is_a_session(line: str):
 
 
 def test_every_command_says_what_it_does_and_has_its_own_names():
-    names = [name for command in commands.COMMANDS for name in (command.name, *command.aliases)]
+    names = [name for command in book.COMMANDS for name in (command.name, *command.aliases)]
     assert len(names) == len(set(names))
-    assert all(command.description for command in commands.COMMANDS)
+    assert all(command.description for command in book.COMMANDS)
 
 
 def test_a_session_that_refuses_is_told(session: FakeSession):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_cli.kernel.commands import Answer, SetMode
-from agent_cli.tui.commands import HELP
+from agent_cli.tui.commands.book import HELP
 from agent_cli.tui.door import Welcome
 from agent_cli.tui.grace import QUIET, Grace
 from agent_cli.tui.keys import ACTIONS, BY_NAME, Keys, canonical, label

@@ -1,0 +1,69 @@
+"""What a slash command is, and what it may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from agent_cli.kernel.commands import Command as Order
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.door import Door, Sources, Welcome
+from agent_cli.tui.keys import Keys
+from agent_cli.tui.ledger import Ledger
+
+
+class Host(Protocol):
+    """What a command may do with the screen."""
+
+    @property
+    def welcome(self) -> Welcome: ...
+
+    @property
+    def session(self) -> Door | None: ...
+
+    @property
+    def sources(self) -> Sources: ...
+
+    @property
+    def keys(self) -> Keys: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    @property
+    def compacting(self) -> float:
+        """Since when a compaction runs, 0 while none does."""
+        ...
+
+    def order(self, command: Order, /) -> None:
+        """Sends it to the session."""
+        ...
+
+    def wipe(self) -> None:
+        """Empties the transcript on the screen."""
+        ...
+
+    def leave(self) -> None: ...
+
+
+class Command(NamedTuple):
+    """`run` gets what stands behind the name, and returns what the transcript is to show, if anything."""
+
+    name: str
+    description: str
+    run: Callable[[Host, str], Item | None]
+    aliases: tuple[str, ...] = ()
+    arguments: str = ""
+
+
+def ordered(host: Host, order: Order) -> Item | None:
+    """Sends it to the session, if there is one."""
+    if host.session is None:
+        return not_yet()
+    host.order(order)
+    return None
+
+
+def not_yet() -> Notice:
+    return Notice("There is no session yet; try again when it is open.", "warning")

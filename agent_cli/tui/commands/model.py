@@ -1,0 +1,33 @@
+"""The model, and what it may do by itself."""
+
+from __future__ import annotations
+
+from agent_cli.kernel.commands import MODES, SetMode, SetModel
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.blocks.report import Report
+from agent_cli.tui.commands.command import Command, Host, ordered
+
+
+def _model(host: Host, rest: str) -> Item | None:
+    if rest:
+        return ordered(host, SetModel(rest))
+    current = host.session.state.card.id if host.session else host.welcome.model or "not known yet"
+    names = ", ".join(host.sources.models())
+    return Report("Model", [("now", current), ("others", names or "/model NAME takes what --model takes")])
+
+
+def _mode(host: Host, rest: str) -> Item | None:
+    for mode in MODES:
+        if mode.casefold() == rest.casefold():
+            return ordered(host, SetMode(mode))
+    now = host.session.state.mode if host.session else host.welcome.mode
+    if rest:
+        return Notice(f"There is no mode {rest}. The modes are {', '.join(MODES)}.", "error")
+    return Report("Permission mode", [("now", now), ("all", ", ".join(MODES))])
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("model", "show or change the model", _model, arguments="[name]"),
+    Command("mode", "show or change the permission mode", _mode, arguments="[name]"),
+)

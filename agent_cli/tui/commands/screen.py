@@ -1,0 +1,31 @@
+"""The screen itself: emptying and leaving it, and the turn that runs behind it."""
+
+from __future__ import annotations
+
+from agent_cli.kernel.commands import Interrupt
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.commands.command import Command, Host
+
+
+def _interrupt(host: Host, _rest: str) -> Item | None:
+    if host.session is None or not host.session.state.running:
+        return Notice("No turn is running.")
+    host.order(Interrupt())
+    return None
+
+
+def _clear(host: Host, _rest: str) -> Item:
+    host.wipe()
+    return Notice("The screen is empty; the session and what the model knows are as before.", gap=0)
+
+
+def _quit(host: Host, _rest: str) -> None:
+    host.leave()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("interrupt", "stop the running turn", _interrupt),
+    Command("clear", "empty the screen; the session stays", _clear),
+    Command("quit", "leave; the session can be resumed", _quit, ("exit",)),
+)
