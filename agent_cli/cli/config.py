@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 
 from agent_cli.cli.command import as_json, loaded, options_of, table
@@ -56,9 +55,9 @@ def validate(ctx: typer.Context) -> None:
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of the config file, for editors and checkers."""
-    from agent_cli.config.settings import Settings
+    from agent_cli.config.fields import json_schema
 
-    typer.echo(as_json(msgspec.json.schema(Settings)))
+    typer.echo(as_json(json_schema()))
 
 
 @app.command("set")
@@ -84,9 +83,9 @@ def set_key(
 
 def _values(found: Loaded) -> dict[str, Any]:
     """By dotted key, in the order of the schema, then what the operator named. Secrets are not shown."""
-    from agent_cli.config.fields import path_of
+    from agent_cli.config.fields import path_of, written
 
-    tree = msgspec.to_builtins(found.settings)
+    tree = written(found.settings)
 
     def value_at(key: str) -> Any:
         held: Any = tree

@@ -23,6 +23,11 @@ def request_settings(settings: Settings) -> RequestSettings:
         run_status=settings.run_status == "appended",
         concurrency=settings.tools.concurrency,
         max_result_bytes=settings.tools.max_output_bytes,
+        result_bytes={
+            name: said.max_output_bytes
+            for name, said in settings.tools.each.items()
+            if said.max_output_bytes is not None
+        },
     )
 
 

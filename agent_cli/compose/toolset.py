@@ -12,10 +12,14 @@ from agent_cli.tools.builtin import builtin, check_names
 from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
 
+MCP = "mcp__"
+"""What names of tools of MCP servers begin with."""
+
 
 def check(settings: Settings) -> None:
-    """Raises ConfigError for a name that no tool has."""
-    check_names(settings.tools.disable, book.NAMES)
+    """Raises ConfigError for a name that no tool has. Those of MCP servers are not known before they answer."""
+    own = (name for name in settings.tools.each if not name.startswith(MCP))
+    check_names((*settings.tools.disable, *own), book.NAMES)
 
 
 def own_names(settings: Settings) -> frozenset[str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, get_args, get_o
 
 import msgspec
 
-from agent_cli.config.fields import Shape, fields_of, is_section, shape
+from agent_cli.config.fields import Shape, fields_of, is_section, rest_of, shape
 from agent_cli.config.kinds import READ, Section
 from agent_cli.kernel.wire import is_object
 
@@ -68,13 +68,18 @@ class _Reader:
     def keyed(
         self, section: type[Section], tree: dict[str, Any], path: tuple[str | int, ...]
     ) -> dict[str, Any]:
-        fields = fields_of(section)
+        fields, rest = fields_of(section), rest_of(section)
         found: dict[str, Any] = {}
+        named: dict[str, Any] = {}
         for name, value in tree.items():
             if name in fields:
                 found[name] = self._value(fields[name].annotation, value, (*path, name))
+            elif rest and is_object(value):
+                named[name] = value
             else:
                 self.mistakes.append(Mistake((*path, name)))
+        if rest:
+            found[rest[0]] = self._value(rest[1].annotation, named, path)
         for name, field in fields.items():
             if field.default is msgspec.NODEFAULT and name not in tree:
                 self.mistakes.append(Mistake((*path, name), "is missing"))

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeGuard, Union, get_
 
 import msgspec
 
-from agent_cli.config.kinds import Section
+from agent_cli.config.kinds import REST, Section
 from agent_cli.config.settings import Settings
 
 Path: TypeAlias = tuple[str, ...]
@@ -79,6 +79,35 @@ def shape(annotation: Any) -> Shape:
 @cache
 def fields_of(section: type[Section]) -> dict[str, Field]:
     """The keys of a section, in the order of the schema."""
+    return {name: field for name, field in _all_of(section).items() if not _is_rest(field)}
+
+
+@cache
+def rest_of(section: type[Section]) -> tuple[str, Field] | None:
+    """The attribute that holds what the operator names beside the keys of that section, if there may be such."""
+    return next(((name, field) for name, field in _all_of(section).items() if _is_rest(field)), None)
+
+
+def row_of(section: type[Section]) -> type[Section] | None:
+    """What each of those is."""
+    rest = rest_of(section)
+    return shape(get_args(shape(rest[1].annotation).kind)[1]).kind if rest else None
+
+
+def written(section: Section) -> dict[str, Any]:
+    """The values as a config file holds them."""
+    rest = rest_of(type(section))
+    tree: dict[str, Any] = {}
+    for name in section.__struct_fields__:
+        value = getattr(section, name)
+        if rest and name == rest[0]:
+            tree |= {row: written(held) for row, held in value.items()}
+        else:
+            tree[name] = written(value) if isinstance(value, Section) else msgspec.to_builtins(value)
+    return tree
+
+
+def _all_of(section: type[Section]) -> dict[str, Field]:
     return {
         field.name: Field(
             field.type,
@@ -86,6 +115,10 @@ def fields_of(section: type[Section]) -> dict[str, Field]:
         )
         for field in msgspec.structs.fields(section)
     }
+
+
+def _is_rest(field: Field) -> bool:
+    return any(meta.extra and REST in meta.extra for meta in shape(field.annotation).metas)
 
 
 def is_section(kind: Any) -> TypeGuard[type[Section]]:
@@ -96,6 +129,25 @@ def is_section(kind: Any) -> TypeGuard[type[Section]]:
 def all_keys() -> tuple[Key, ...]:
     """Every setting, in the order of the schema."""
     return tuple(_keys(Settings, ""))
+
+
+def json_schema() -> dict[str, Any]:
+    """Of a config file, for editors and checkers."""
+    found = msgspec.json.schema(Settings)
+    for section in {held for held in _sections(Settings) if rest_of(held)}:
+        rest = rest_of(section)
+        described = found["$defs"][section.__name__]
+        if rest:
+            described["additionalProperties"] = described["properties"].pop(rest[0])["additionalProperties"]
+    return found
+
+
+def _sections(section: type[Section]) -> Iterator[type[Section]]:
+    yield section
+    for field in fields_of(section).values():
+        kind = shape(field.annotation).kind
+        if is_section(kind):
+            yield from _sections(kind)
 
 
 def path_of(dotted: str) -> Path:
@@ -115,7 +167,8 @@ def field_at(path: Path) -> Field | None:
         if is_section(kind):
             field = fields_of(kind).get(part)
             if field is None:
-                return None
+                kind = row_of(kind)
+                continue
             kind = shape(field.annotation).kind
             if _is_texts(kind):
                 return field if len(path) - index <= 2 else None
@@ -132,8 +185,9 @@ def siblings(path: Path) -> list[str]:
     """The keys that stand where the last part of the path stands."""
     kind: Any = Settings
     for part in path[:-1]:
-        if is_section(kind) and part in fields_of(kind):
-            kind = shape(fields_of(kind)[part].annotation).kind
+        if is_section(kind):
+            known = fields_of(kind).get(part)
+            kind = shape(known.annotation).kind if known else row_of(kind)
         elif get_origin(kind) is dict:
             kind = shape(get_args(kind)[1]).kind
         elif get_origin(kind) is tuple:
@@ -193,6 +247,9 @@ def _keys(section: type[Section], prefix: str) -> Iterator[Key]:
             yield from _keys(get_args(kind)[1], f"{prefix}{name}.NAME.")
         else:
             yield Key(prefix + name, field)
+    row = row_of(section)
+    if row is not None:
+        yield from _keys(row, f"{prefix}NAME.")
 
 
 def _is_texts(kind: Any) -> bool:

@@ -13,6 +13,10 @@ READ = "read"
 """In `Meta.extra`: what makes of a value as it is written the one that the type means, or raises ValueError."""
 
 
+REST = "rest"
+"""In `Meta.extra`: names that the operator chooses, beside the keys of the section itself."""
+
+
 def read(reader: Callable[[Any], Any]) -> Meta:
     return Meta(extra={READ: reader})
 
@@ -63,6 +67,8 @@ def _switch(value: object) -> object:
     }
     return known.get(str(value).strip().lower(), value)
 
+
+beside_the_keys = Meta(extra={REST: True})
 
 Count = Annotated[int, Meta(ge=1)]
 Window = Annotated[int, Meta(ge=1000)]

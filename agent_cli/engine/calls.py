@@ -136,12 +136,14 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
 
 def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Output:
     """A tool that pages by itself keeps nothing: what is cut here it can be asked for again."""
+    settings = core.parts.settings
+    of_its_own = settings.result_bytes.get(ready.call.name)
     if ready.tool.bounded:
-        return room.take(output, None)
+        return room.take(output, of_its_own)
     call_id = ready.call.call_id
     how = f'{RETRIEVE}(id="{call_id}", offset={{offset}})' if RETRIEVE in core.tools() else ""
     keep = partial(core.parts.spill, call_id) if core.parts.spill else None
-    return room.take(output, core.parts.settings.max_result_bytes, keep, how)
+    return room.take(output, of_its_own or settings.max_result_bytes, keep, how)
 
 
 def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:

@@ -20,7 +20,10 @@ WatchdogMode: TypeAlias = Literal["off", "warn", "feedback", "enforce"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How requests are made. `attempts` counts the first one; delays are seconds."""
+    """How requests are made. `attempts` counts the first one; delays are seconds.
+
+    `result_bytes` are bounds of single tools' results, by name; for the others `max_result_bytes` holds.
+    """
 
     effort: Effort | None = None
     temperature: float | None = None
@@ -28,6 +31,7 @@ class Settings:
     run_status: bool = True
     concurrency: int = 4
     max_result_bytes: int = DEFAULT_BYTES
+    result_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
     attempts: int = 3
     first_delay: float = 0.5
     longest_delay: float = 60.0

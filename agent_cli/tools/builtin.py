@@ -60,4 +60,4 @@ def _unknown(name: str, known: tuple[str, ...]) -> str:
 
     near = difflib.get_close_matches(name, known, n=2)
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
-    return f"There is no tool '{name}' to disable. {hint}The tools are {', '.join(known)}."
+    return f"There is no tool '{name}'. {hint}The tools are {', '.join(known)}."

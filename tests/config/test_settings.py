@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent_cli.config.check import Refused, read
 from agent_cli.config.durations import seconds
-from agent_cli.config.fields import all_keys, field_at, from_text, nearest, path_of
+from agent_cli.config.fields import all_keys, field_at, from_text, json_schema, nearest, path_of, written
 from agent_cli.config.sections.tools import AllowedPath
 from agent_cli.config.settings import Settings
 from tests.fakes.strategies import json_values
@@ -30,7 +30,7 @@ budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration
 agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file
 compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
-tools.disable tools.concurrency tools.max_output_bytes
+tools.disable tools.concurrency tools.max_output_bytes tools.NAME.max_output_bytes
 permissions.mode permissions.allow permissions.deny
 path_scope.allow_paths safety.watchdog session.db ui.theme ui.keys run_status
 """
@@ -50,6 +50,35 @@ def test_the_schema_is_one_for_msgspec_too() -> None:
         "maximum": 2,
     }
     assert msgspec.convert({"model": {"temperature": 1}}, Settings).model.temperature == 1.0
+
+
+def test_a_tool_has_options_of_its_own_beside_those_of_all_tools() -> None:
+    found = read(Settings, {"tools": {"concurrency": 2, "bash": {"max_output_bytes": 4_000}}})
+    assert found.tools.each["bash"].max_output_bytes == 4_000
+    assert written(found)["tools"]["bash"] == {"max_output_bytes": 4_000}
+    assert field_at(path_of("tools.bash.max_output_bytes")) is not None
+    assert field_at(path_of("tools.bash")) is None
+    assert nearest(path_of("tools.bash.max_outputbytes")) == "tools.bash.max_output_bytes"
+    described = json_schema()["$defs"]["Tools"]
+    assert described["additionalProperties"] == {"$ref": "#/$defs/ToolOptions"}
+    assert "each" not in described["properties"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "path"),
+    [
+        ({"concurency": 2}, ("tools", "concurency")),
+        ({"bash": {"max_bytes": 4_000}}, ("tools", "bash", "max_bytes")),
+        ({"bash": {"max_output_bytes": 10}}, ("tools", "bash", "max_output_bytes")),
+        ({"each": []}, ("tools", "each")),
+    ],
+)
+def test_a_slip_in_the_options_of_tools_is_told_where_it_stands(
+    tree: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    with pytest.raises(Refused) as refused:
+        read(Settings, {"tools": tree})
+    assert [mistake.path for mistake in refused.value.mistakes] == [path]
 
 
 def test_defaults() -> None:
@@ -132,14 +161,18 @@ def test_mistakes_are_listed_with_their_places() -> None:
 
 
 @settings(deadline=None)
-@given(st.fixed_dictionaries({}, optional=dict.fromkeys(("model", "providers", "permissions"), json_values)))
+@given(
+    st.fixed_dictionaries(
+        {}, optional=dict.fromkeys(("model", "providers", "permissions", "tools"), json_values)
+    )
+)
 def test_anything_is_settings_or_refused(tree: dict[str, Any]) -> None:
     try:
         made = read(Settings, tree)
     except Refused as refused:
         assert refused.mistakes
     else:
-        assert read(Settings, msgspec.to_builtins(made)) == made
+        assert read(Settings, written(made)) == made
 
 
 @pytest.mark.parametrize(

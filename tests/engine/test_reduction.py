@@ -10,6 +10,7 @@ import pytest
 
 from agent_cli.context.budget import Compaction
 from agent_cli.context.view import SUMMARY_OPENING
+from agent_cli.engine.parts import Settings
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact, Interrupt, SetModel
@@ -384,4 +385,29 @@ async def test_two_hundred_steps_of_large_results_fit(window: int):
     assert len(performed(log)) > 5
     assert "the instruction" in str(provider.asked[-1].messages[0])
     valid(provider)
+    await session.close()
+
+
+async def test_a_tool_may_have_a_bound_of_its_own_also_one_that_pages_by_itself():
+    async def long(path: str, _: object) -> str:
+        return "x" * 9_000
+
+    log = ListLog()
+    provider = Playing(
+        wants(("one", {"path": "a"}), ("two", {"path": "b"}), ("own", {"path": "c"})), says("ok")
+    )
+    session = open_session(
+        provider,
+        FakeTool("one", long),
+        FakeTool("two", long),
+        FakeTool("own", long, bounded=True),
+        log=log,
+        settings=Settings(max_result_bytes=8_000, result_bytes={"two": 2_000, "own": 3_000}),
+    )
+    await run(session, say("go"))
+    returned = {event.tool: event.output for event in log.events if isinstance(event, ev.ToolReturned)}
+    sizes = {name: len(ev.as_text(output)) for name, output in returned.items()}
+    assert 8_000 < sizes["one"] < 8_200
+    assert 2_000 < sizes["two"] < 2_200
+    assert 3_000 < sizes["own"] < 3_200
     await session.close()

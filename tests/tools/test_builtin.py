@@ -38,7 +38,7 @@ def test_the_profiles(tmp_path: Path) -> None:
 
 
 def test_an_unknown_disabled_name_is_an_error_with_the_nearest() -> None:
-    with pytest.raises(ConfigError, match=r"no tool 'read' to disable\. Did you mean read_file"):
+    with pytest.raises(ConfigError, match=r"no tool 'read'\. Did you mean read_file"):
         check_names(["read"])
     with pytest.raises(ConfigError, match="The tools are read_file, write_file"):
         check_names(["zzz"])

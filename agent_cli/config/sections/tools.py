@@ -4,8 +4,17 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from agent_cli.config.kinds import File, Name, Section, allowed_path, read, says
+from agent_cli.config.kinds import File, Name, Section, allowed_path, beside_the_keys, read, says
 from agent_cli.kernel.commands import Mode
+
+
+class ToolOptions(Section, frozen=True):
+    """Of one tool, as `tools.NAME`."""
+
+    max_output_bytes: Annotated[
+        Annotated[int, Meta(ge=1000, le=10_000_000)] | None,
+        says("Most bytes of this tool's result that the model gets; without it as for every tool."),
+    ] = None
 
 
 class Tools(Section, frozen=True):
@@ -20,6 +29,7 @@ class Tools(Section, frozen=True):
         Meta(ge=1000, le=10_000_000),
         says("Most bytes of a tool's result that the model gets: its head and its tail."),
     ] = 32_000
+    each: Annotated[dict[Name, ToolOptions], beside_the_keys, says("Single tools, by name.")] = {}
 
 
 class Permissions(Section, frozen=True):
