@@ -99,6 +99,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         ),
     ),
     "Session": (
+        _text(
+            "--task", key="session.task_class", metavar="CLASS",
+            help="Defaults for a kind of work: debug, implement, chat, research, review, or one of your config.",
+        ),
         Flag(("-c", "--continue"), "Go on with the latest session of this directory."),
         _text("-r", "--resume", metavar="ID", help="Go on with that session: its id, its beginning, or its name."),
         _text("--session-db", key="session.db", metavar="PATH", help="Keep sessions in this file."),

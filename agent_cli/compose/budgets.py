@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.task import is_from_task
 from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
 from agent_cli.context.budget import UNKNOWN_TIER, Compaction
 from agent_cli.engine.parts import Settings as RequestSettings
 from agent_cli.engine.parts import WatchdogMode
@@ -31,14 +33,18 @@ def request_settings(settings: Settings) -> RequestSettings:
     )
 
 
-def compaction(options: RunOptions, settings: Settings) -> Compaction:
-    """A threshold on the command line is for every model; one in config only for those of no known tier."""
-    said = settings.compaction
+def compaction(options: RunOptions, loaded: Loaded) -> Compaction:
+    """A threshold on the command line is for every model, one in config only for those of no known tier.
+
+    That of a task class is for frontier and mid models, too, unless config names theirs.
+    """
+    said = loaded.settings.compaction
     given = options.flags.get("compaction.threshold") is not None
     by_tier = said.threshold_by_tier
+    of_task = said.threshold if is_from_task(loaded, "compaction.threshold") else None
     tiers: tuple[tuple[Tier, float | None], ...] = (
-        ("frontier", by_tier.frontier),
-        ("mid", by_tier.mid),
+        ("frontier", by_tier.frontier or of_task),
+        ("mid", by_tier.mid or of_task),
         ("small", by_tier.small),
     )
     return Compaction(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.task import is_from_task
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
@@ -85,12 +86,22 @@ def model_name(loaded: Loaded, registry: Registry, resumed: str) -> str:
     if fits and not (named or sized):
         return resumed
     name = None if sized and not named else model.name
-    name = name or registry.default_name(model.tier)
+    name = name or _usual(loaded, registry)
     if name is None and model.provider:
         raise ConfigError(NO_USUAL_MODEL.format(provider=model.provider))
     if name is None:
         raise NoModel(NO_MODEL)
     return name
+
+
+def _usual(loaded: Loaded, registry: Registry) -> str | None:
+    """The provider's model of the size that was asked for. A task class only suggests one."""
+    tier = loaded.settings.model.tier
+    if is_from_task(loaded, "model.tier"):
+        with contextlib.suppress(ConfigError):
+            return registry.default_name(tier)
+        tier = None
+    return registry.default_name(tier)
 
 
 def _secrets(options: RunOptions, settings: Settings) -> list[str]:

@@ -12,7 +12,8 @@ from agent_cli.compose.budgets import compaction, limits, request_settings, watc
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.scope import facts, results_of, root_of, workspace
-from agent_cli.compose.toolset import own_names, world_tools
+from agent_cli.compose.task import name_of, opening
+from agent_cli.compose.toolset import dropped, own_names, withheld, world_tools
 from agent_cli.config import places
 from agent_cli.config.files import text_of
 from agent_cli.config.settings import Settings
@@ -38,6 +39,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     settings = loaded.settings
     root = root_of(options, loaded)
     results = results_of(options, kept.log.session)
+    left_out = withheld(loaded)
     started = SessionStarted(
         cwd=str(options.cwd.resolve()),
         version=__version__,
@@ -54,13 +56,13 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         model=model,
         started=started,
         system=partial(_system, _instructions(loaded, root), settings),
-        tools=partial(world_tools, workspace(options, settings, root), settings, results),
+        tools=partial(world_tools, workspace(options, settings, root), left_out, results),
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS),
         facts=facts(options, loaded, root, results),
         limits=limits(settings, attended=options.attended),
-        compaction=compaction(options, settings),
+        compaction=compaction(options, loaded),
         summary_prompt=_words("summary.md").strip(),
         signals=signals(),
         watchdog=watchdog_mode(settings, attended=options.attended),
@@ -70,7 +72,9 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         notices=tuple(loaded.notices),
         on_close=kept.close,
         spill=results.keep if results else None,
-        own_tools=own_names(settings),
+        own_tools=own_names(left_out),
+        task_class=name_of(loaded),
+        openings=opening(loaded, dropped(loaded), model.card.tier),
     )
 
 

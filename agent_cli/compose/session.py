@@ -36,7 +36,7 @@ def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
     loaded = loaded or prepare(options)
     settings = loaded.settings
     registry = open_registry(options, settings)
-    check(settings)  # a wrong name is told before anything
+    check(loaded)  # a wrong name is told before anything
     kept = open_log(options, settings)
     try:
         model = registry.open(model_name(loaded, registry, kept.model))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
 from agent_cli.engine.own_tools import book
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.ports import Tool
@@ -16,26 +16,37 @@ MCP = "mcp__"
 """What names of tools of MCP servers begin with."""
 
 
-def check(settings: Settings) -> None:
+def check(loaded: Loaded) -> None:
     """Raises ConfigError for a name that no tool has. Those of MCP servers are not known before they answer."""
-    own = (name for name in settings.tools.each if not name.startswith(MCP))
-    check_names((*settings.tools.disable, *own), book.NAMES)
+    tools = loaded.settings.tools
+    own = (name for name in tools.each if not name.startswith(MCP))
+    check_names((*tools.disable, *own, *dropped(loaded)), book.NAMES)
 
 
-def own_names(settings: Settings) -> frozenset[str]:
-    """The engine's own tools that these settings ask for."""
-    return frozenset(book.NAMES) - frozenset(settings.tools.disable)
+def dropped(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
+    """Tools that the task class leaves out and nothing gave back. `enabled` are those that the operator wants."""
+    return frozenset(loaded.task.drops if loaded.task else ()) - frozenset(enabled)
+
+
+def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
+    """Every tool that the model does not get: turned off, or dropped by the task class."""
+    return frozenset(loaded.settings.tools.disable) | dropped(loaded, enabled)
+
+
+def own_names(withheld: frozenset[str]) -> frozenset[str]:
+    """The engine's own tools that the model gets."""
+    return frozenset(book.NAMES) - withheld
 
 
 def world_tools(
-    workspace: Workspace, settings: Settings, results: Results | None, card: ModelCard
+    workspace: Workspace, withheld: frozenset[str], results: Results | None, card: ModelCard
 ) -> Mapping[str, Tool]:
     made = builtin(
         workspace,
         images=card.images,
         documents=card.documents,
         profile=card.profile,
-        disabled=frozenset(settings.tools.disable),
+        disabled=withheld,
         results=results,
     )
     return {tool.spec.name: tool for tool in made}

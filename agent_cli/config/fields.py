@@ -15,7 +15,7 @@ from agent_cli.config.settings import Settings
 Path: TypeAlias = tuple[str, ...]
 """A dotted key in its parts. Names of providers and models are one part, dots included."""
 
-NAMED = ("providers", "models")
+NAMED = ("providers", "models", "task_classes")
 """Sections whose second part is a name that the operator chooses."""
 HEADERS = "headers"
 """Of a provider: what stands in it are names and texts of the operator's."""

@@ -10,6 +10,7 @@ from agent_cli.config.sections.context import Compaction
 from agent_cli.config.sections.limits import Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
+from agent_cli.config.sections.tasks import TaskClass
 from agent_cli.config.sections.tools import PathScope, Permissions, Tools
 
 VERSION = 1
@@ -32,7 +33,11 @@ class Settings(Section, frozen=True):
     permissions: Annotated[Permissions, says("What runs, what asks, what never runs.")] = Permissions()
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
-    session: Annotated[Session, says("Where sessions are kept.")] = Session()
+    session: Annotated[Session, says("Where sessions are kept, and the kind of work.")] = Session()
+    task_classes: Annotated[
+        dict[Name, TaskClass],
+        says("Kinds of work for --task: new ones, and changes of those that are built in."),
+    ] = {}
     ui: Annotated[Ui, says("The screen.")] = Ui()
     run_status: Annotated[
         Literal["appended", "off"],

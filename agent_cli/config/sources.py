@@ -1,4 +1,4 @@
-"""Settings from their sources, the strongest first: flags, environment, --config, project, user, defaults.
+"""Settings from their sources, the strongest first: flags, environment, --config, project, user, task class, defaults.
 
 Lists of rules, tools and paths are joined; everything else is replaced key by key.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from agent_cli.config import check, fields, files, places, problems
+from agent_cli.config import check, fields, files, places, problems, task_classes
 from agent_cli.config.kinds import allowed_path
 from agent_cli.config.settings import VERSION, Settings
 from agent_cli.kernel.errors import ConfigError
@@ -28,8 +28,9 @@ FLAGS = "command line"
 
 class Loaded(Plain, frozen=True):
     """`origins` names for every dotted key where its value came from: a file, a variable, "command line" or
-    "default"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
+    "default", "task class NAME"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
     `notices` are lines for the operator. `files` were read, the weakest first. `project` is the `.agents/`.
+    `task` is the kind of work that was named.
     """
 
     settings: Settings
@@ -39,6 +40,7 @@ class Loaded(Plain, frozen=True):
     files: tuple[Path, ...]
     user: Path
     project: Path | None
+    task: task_classes.Task | None = None
 
     def said_now(self, key: str) -> bool:
         """Whether the command line or the environment of this run set that key."""
@@ -73,6 +75,9 @@ def load(
     if wrong:
         heading = ["The configuration is wrong in several places:"] if len(wrong) > 1 else []
         raise ConfigError("\n".join([*heading, *wrong]))
+    task = task_classes.chosen(layer.tree for layer in layers)
+    if task is not None:
+        layers.insert(0, _of_task(task, cwd))
     tree, origins = _merged(layers, environ)
     return Loaded(
         settings=check.read(Settings, tree),
@@ -82,6 +87,7 @@ def load(
         files=read,
         user=user,
         project=project,
+        task=task,
     )
 
 
@@ -143,6 +149,13 @@ def _flags(flags: Mapping[str, Any], cwd: Path, wrong: list[str]) -> Iterator[La
         text = os.fspath(given) if isinstance(given, Path) else given
         _put(tree, path, fields.from_text(field, text) if isinstance(text, str) else text)
     yield Layer(FLAGS, cwd, tree, tree)
+
+
+def _of_task(task: task_classes.Task, cwd: Path) -> Layer:
+    tree: dict[str, Any] = {}
+    for key, value in task.defaults.items():
+        _put(tree, fields.path_of(key), value)
+    return Layer(task.origin, cwd, tree, tree)
 
 
 def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:

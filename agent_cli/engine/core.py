@@ -37,6 +37,7 @@ class Core:
             parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
         )
         self.state.effort = parts.settings.effort or ""
+        self.state.task_class = parts.task_class
         self.view = View()
         self.left: dict[int, Provider] = {}
         self.stop: Alert | None = None

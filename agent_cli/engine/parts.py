@@ -49,7 +49,8 @@ class Parts:
     `summary_prompt` asks a model for a hand-over of the conversation.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
-    `notices` are told once, when the session is first talked to.
+    `notices` are told once, when the session is first talked to, as warnings; `openings` before them, as information.
+    `task_class` names the kind of work, "" for none.
     `spill` keeps a result that is too long for the conversation (call id, text) and gives its path, "" where it cannot.
     `own_tools` names the tools of the engine's own that the model gets.
     `on_close` is called once, after the log was let go.
@@ -77,4 +78,6 @@ class Parts:
     notices: tuple[str, ...] = ()
     spill: Callable[[str, str], str] | None = None
     own_tools: frozenset[str] = frozenset()
+    task_class: str = ""
+    openings: tuple[str, ...] = ()
     on_close: Callable[[], None] = _nothing

@@ -41,7 +41,10 @@ class Session:
         self._later: deque[Say] = deque()
         self._idle = asyncio.Event()
         self._idle.set()
-        self._notices = parts.notices
+        self._notices = [
+            *(ev.OperatorNote(line) for line in parts.openings),
+            *(ev.OperatorNote(line, "warning") for line in parts.notices),
+        ]
         self._timed_out = False
         self._paused = False
         self._closed = False
@@ -189,9 +192,9 @@ class Session:
             core.record(core.parts.started)
         elif self._resumed and core.last_model != (core.model.provider.name, core.model.card.id):
             core.record(ev.ModelSwitched(core.model.provider.name, core.model.card.id, "chosen on resume"))
-        for notice in self._notices:
-            core.record(ev.OperatorNote(notice, "warning"))
-        self._notices = ()
+        for note in self._notices:
+            core.record(note)
+        self._notices = []
         self._resumed = False
 
     # ── turns ──

@@ -42,6 +42,7 @@ class State:
 
     `context_tokens` is the size of the next prompt as far as known; `context_estimated` says whether part of
     it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_started` is epoch seconds.
+    `task_class` is the kind of work that this run was started for, "" for none.
     `plan` is the text of the plan in force; `todo` what the last successful call of that tool set.
     """
 
@@ -52,6 +53,7 @@ class State:
     cwd: str = ""
     title: str = ""
     effort: str = ""
+    task_class: str = ""
     seq: int = 0
     turn: int = 0
     step: int = 0

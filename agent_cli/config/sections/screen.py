@@ -10,6 +10,10 @@ class Session(Section, frozen=True):
         File | None,
         says("The file that holds the sessions; without one it is in the user's state directory."),
     ] = None
+    task_class: Annotated[
+        Name | None,
+        says("The kind of work: debug, implement, chat, research, review, or one of task_classes."),
+    ] = None
 
 
 class Ui(Section, frozen=True):

@@ -1,0 +1,20 @@
+"""Bundles of defaults for a kind of work."""
+
+from typing import Annotated, Literal
+
+from agent_cli.config.kinds import Name, Section, Share, says
+from agent_cli.kernel.commands import Mode
+
+
+class TaskClass(Section, frozen=True):
+    tier: Annotated[
+        Literal["frontier", "mid", "small"] | None, says("Size of the model, where no model is named.")
+    ] = None
+    compaction_threshold: Annotated[
+        Share | None,
+        says("Share of the window at which reduction begins, for frontier, mid and unknown models."),
+    ] = None
+    permission_mode: Annotated[Mode | None, says("The permission mode.")] = None
+    drop_tools: Annotated[
+        tuple[Name, ...], says("Tools that are left out; --enable-tools gives them back.")
+    ] = ()
