@@ -40,21 +40,12 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     root = root_of(options, loaded)
     results = results_of(options, kept.log.session)
     left_out = withheld(loaded)
-    started = SessionStarted(
-        cwd=str(options.cwd.resolve()),
-        version=__version__,
-        platform=sys.platform,
-        day=time.strftime("%Y-%m-%d"),
-        provider=model.provider.name,
-        model=model.card.id,
-        mode=settings.permissions.mode,
-    )
     return Parts(
         log=kept.log,
         clock=SystemClock(),
         models=registry,
         model=model,
-        started=started,
+        started=_started(options, settings, model),
         system=partial(_system, _instructions(loaded, root), settings),
         tools=partial(world_tools, workspace(options, settings, root), left_out, results),
         judge=judge,
@@ -75,6 +66,19 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         own_tools=own_names(left_out),
         task_class=name_of(loaded),
         openings=opening(loaded, dropped(loaded), model.card.tier),
+    )
+
+
+def _started(options: RunOptions, settings: Settings, model: OpenModel) -> SessionStarted:
+    """The first fact, if the session is new."""
+    return SessionStarted(
+        cwd=str(options.cwd.resolve()),
+        version=__version__,
+        platform=sys.platform,
+        day=time.strftime("%Y-%m-%d"),
+        provider=model.provider.name,
+        model=model.card.id,
+        mode=settings.permissions.mode,
     )
 
 
