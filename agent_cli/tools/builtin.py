@@ -7,20 +7,35 @@ from typing import Literal
 
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.ports import Tool
+from agent_cli.tools.addresses import Reach
 from agent_cli.tools.bash import Bash
 from agent_cli.tools.edit_file import EditFile
+from agent_cli.tools.fetch_url import FetchUrl
 from agent_cli.tools.glob import Glob
 from agent_cli.tools.grep import Grep
 from agent_cli.tools.list_dir import ListDir
 from agent_cli.tools.read_file import ReadFile, Vision
 from agent_cli.tools.results import Results
 from agent_cli.tools.retrieve_output import RetrieveOutput
+from agent_cli.tools.todo import Todo
 from agent_cli.tools.workspace import Workspace
 from agent_cli.tools.write_file import WriteFile
 
-NAMES = ("read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "retrieve_output")
+NAMES = (
+    "read_file",
+    "write_file",
+    "edit_file",
+    "list_dir",
+    "glob",
+    "grep",
+    "bash",
+    "fetch_url",
+    "todo",
+    "retrieve_output",
+)
 """In the order in which a model sees them."""
-COMPACT = frozenset(NAMES) - {"glob", "retrieve_output"}
+COMPACT = frozenset({"read_file", "write_file", "edit_file", "list_dir", "grep", "bash"})
+"""What a small model gets."""
 
 
 def builtin(
@@ -31,8 +46,12 @@ def builtin(
     profile: Literal["full", "compact"] = "full",
     disabled: frozenset[str] = frozenset(),
     results: Results | None = None,
+    reach: Reach = Reach(),  # noqa: B008  a frozen value
 ) -> tuple[Tool, ...]:
-    """The tools of a model with these abilities; `results` are kept ones to read on in."""
+    """The tools of a model with these abilities.
+
+    `results` are kept ones to read on in; `reach` says which hosts may be fetched from.
+    """
     wanted = (frozenset(NAMES) if profile == "full" else COMPACT) - disabled
     tools: dict[str, Tool] = {
         "read_file": ReadFile(workspace, wanted, Vision(images, documents)),
@@ -42,6 +61,8 @@ def builtin(
         "glob": Glob(workspace, wanted),
         "grep": Grep(workspace, wanted),
         "bash": Bash(workspace, wanted),
+        "fetch_url": FetchUrl(wanted, reach),
+        "todo": Todo(wanted),
     }
     if results is not None:
         tools["retrieve_output"] = RetrieveOutput(results, wanted)

@@ -28,7 +28,7 @@ def test_the_profiles(tmp_path: Path) -> None:
         "grep",
         "bash",
     ]
-    assert names(tmp_path, disabled=frozenset({"bash", "glob", "retrieve_output"})) == [
+    assert names(tmp_path, disabled=frozenset({"bash", "glob", "retrieve_output", "todo", "fetch_url"})) == [
         "read_file",
         "write_file",
         "edit_file",
@@ -79,7 +79,7 @@ def test_schemas_are_objects_with_described_arguments(tmp_path: Path) -> None:
         schema = tool.spec.schema
         assert schema["type"] == "object"
         assert schema["additionalProperties"] is False
-        assert (schema.get("required") or ["path"])[0] in ("path", "pattern", "command", "id")
+        assert (schema.get("required") or ["path"])[0] in ("path", "pattern", "command", "id", "url", "items")
 
 
 def test_wrong_arguments_are_named(tmp_path: Path) -> None:
@@ -96,6 +96,7 @@ def test_what_each_tool_is(tmp_path: Path) -> None:
         "list_dir",
         "glob",
         "grep",
+        "fetch_url",
         "retrieve_output",
     }
     assert {name for name, tool in tools.items() if tool.bounded} == {
@@ -103,5 +104,7 @@ def test_what_each_tool_is(tmp_path: Path) -> None:
         "list_dir",
         "glob",
         "grep",
+        "fetch_url",
+        "todo",
         "retrieve_output",
     }
