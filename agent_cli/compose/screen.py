@@ -10,11 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from agent_cli import __version__
 from agent_cli.compose.budgets import watchdog_mode
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session, prepare
 from agent_cli.config import places
+from agent_cli.config.sections.screen import Ui
 from agent_cli.config.settings import Settings
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
@@ -54,6 +57,12 @@ def _welcome(options: RunOptions) -> Welcome:
     )
 
 
+def _adopted(welcome: Welcome, ui: Ui) -> Welcome:
+    """What config says of the screen."""
+    theme = welcome.theme if ui.theme == "auto" else ui.theme
+    return structs.replace(welcome, theme=theme, keys=ui.keys, status_command=ui.status_command or "")
+
+
 def _history(options: RunOptions) -> Path:
     """Earlier messages are kept per project, named by its path."""
     name = hashlib.blake2b(str(options.cwd.resolve()).encode(), digest_size=8).hexdigest()
@@ -84,10 +93,8 @@ class Screen:
     async def open(self) -> Session:
         loaded = await asyncio.to_thread(prepare, self._options)
         self._settings = loaded.settings
-        if self.app is not None and self._settings.ui.theme in self.app.available_themes:
-            self.app.theme = self._settings.ui.theme
-        if self.app is not None and self._settings.ui.keys:
-            self.app.remap(self._settings.ui.keys)
+        if self.app is not None:
+            self.app.adopt(_adopted(self.app.welcome, self._settings.ui))
         return open_session(self._options, loaded).session
 
     def watchdog(self) -> str:

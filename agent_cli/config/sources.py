@@ -23,6 +23,8 @@ PREFIX = "AGENT_CLI_"
 NOT_SETTINGS = {"AGENT_CLI_HOME"}
 JOINED = {"permissions.allow", "permissions.deny", "tools.disable", "path_scope.allow_paths"}
 PATHS = {"session.db", "agent.system_prompt_file"}
+OPERATORS = {"ui.status_command"}
+"""What runs a program: a project that was merely cloned must not say it."""
 FLAGS = "command line"
 
 
@@ -72,6 +74,8 @@ def load(
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
     for layer in layers:
         _check(layer, wrong, notices)
+        if project is not None and Path(layer.origin).parent == project:
+            _leave_out(layer, notices)
     if wrong:
         heading = ["The configuration is wrong in several places:"] if len(wrong) > 1 else []
         raise ConfigError("\n".join([*heading, *wrong]))
@@ -173,6 +177,18 @@ def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
         check.read(Settings, layer.tree)
     except check.Refused as refused:
         wrong.extend(problems.told(mistake, layer.origin, layer.written) for mistake in refused.mistakes)
+
+
+def _leave_out(layer: Layer, notices: list[str]) -> None:
+    """Takes out of a project's file what only the operator may say."""
+    for dotted in sorted(OPERATORS):
+        section, key = dotted.split(".")
+        if key in layer.tree.get(section, {}):
+            layer.tree[section] = {name: held for name, held in layer.tree[section].items() if name != key}
+            notices.append(
+                f"{layer.origin} sets {dotted}, which runs a command; it is taken from your own config only, and "
+                "was left out here."
+            )
 
 
 # ── merging ──────────────────────────────────────────────────────────────────────────────────────────────

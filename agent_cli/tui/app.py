@@ -7,7 +7,7 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from time import monotonic
 
 from textual import on
@@ -85,8 +85,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self.welcome = welcome or Welcome()
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
-        name = {"dark": DARK.name, "light": LIGHT.name}.get(self.welcome.theme, self.welcome.theme)
-        self.theme = name if name in self.available_themes else DARK.name
+        self.theme = self._theme(self.welcome.theme)
         self.conversation = Conversation(
             self.welcome, ink_of(self.current_theme), Sources(models, rules, watchdog), self.leave
         )
@@ -112,18 +111,21 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, self._recoloured)
         self._catch_signals()
-        self.remap(self.welcome.keys)
+        self.adopt(self.welcome)
         if self._first_message:
             self.conversation.desk.say(self._first_message)
         self.call_after_refresh(self.accept)
         self.call_after_refresh(lambda: self.run_worker(self._open()))
 
-    def remap(self, wanted: Mapping[str, str]) -> None:
-        """Gives actions other keys, as `Welcome.keys` does; what is not taken is told."""
+    def adopt(self, welcome: Welcome) -> None:
+        """Takes over what config says of the screen: theme, keys, the status command; what is not taken is told."""
+        self.welcome = self.conversation.desk.welcome = welcome
+        self.theme = self._theme(welcome.theme)
         keys = self.conversation.desk.keys
-        for trouble in keys.take(wanted):
+        for trouble in keys.take(welcome.keys):
             self.conversation.put(Notice(trouble, "warning"))
         self.set_keymap(keys.keymap)
+        self.conversation.footer.own.command = welcome.status_command
         self.conversation.refresh_facts()
 
     def leave(self, exit_code: int = 0) -> None:
@@ -184,6 +186,10 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
                 return
         self.exit(self._left(exit_code), exit_code)
 
+    def _theme(self, wanted: str) -> str:
+        name = {"dark": DARK.name, "light": LIGHT.name}.get(wanted, wanted)
+        return name if name in self.available_themes else DARK.name
+
     def _key(self, name: str) -> str:
         return self.conversation.desk.keys.first(name)
 
@@ -202,7 +208,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self._interrupted = now
         running = self.conversation.desk.running
         self.conversation.desk.interrupt()
-        self.conversation.hint(
+        self.conversation.footer.hint(
             f"{'interrupting; ' if running else ''}{self._key('interrupt')} again quits", of_turn=running
         )
 
@@ -211,7 +217,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             return
         if not self.conversation.back() and self.conversation.desk.running:
             self.conversation.desk.interrupt()
-            self.conversation.hint("interrupting", of_turn=True)
+            self.conversation.footer.hint("interrupting", of_turn=True)
 
     def action_switch(self) -> None:
         if self._offers is not None and self.focused is self.conversation.composer:
@@ -262,9 +268,9 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def _copy(self, event: Reader.Copy) -> None:
         if event.text:
             self.copy_to_clipboard(event.text)
-            self.conversation.hint(f"copied {event.what} through the terminal (OSC 52)")
+            self.conversation.footer.hint(f"copied {event.what} through the terminal (OSC 52)")
         else:
-            self.conversation.hint(f"nothing to copy: {event.what}")
+            self.conversation.footer.hint(f"nothing to copy: {event.what}")
 
     @on(Offers.Typed)
     def _stray(self, event: Offers.Typed) -> None:

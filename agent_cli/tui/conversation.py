@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from time import monotonic, time
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key, Mount, Paste, Resize
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
-from agent_cli.tui import repository, status
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
@@ -26,8 +24,9 @@ from agent_cli.tui.commands import book
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.desk import Desk
 from agent_cli.tui.door import Door, Sources, Welcome
-from agent_cli.tui.feed import Feed, Rate
+from agent_cli.tui.feed import Feed
 from agent_cli.tui.finder import Finder
+from agent_cli.tui.footer import Footer
 from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
@@ -40,9 +39,6 @@ MODEL = "/model "
 
 SHORT = 14
 """Rows below which the air between the parts goes."""
-HINT = 4.0
-"""Seconds that a hint stays."""
-
 
 WARM = 0.5
 """Seconds after the opening, when the first request is on its way, at which the renderers are imported."""
@@ -68,29 +64,23 @@ class Conversation(Vertical):
         self.desk = Desk(welcome, self, sources, leave)
         self.reader = Reader(self.desk.keys)
         self.composer = Composer(History(welcome.history), "Say what is to be done", self.desk.keys)
-        self.bar = status.StatusBar()
+        self.footer = Footer(self.desk, ink, lambda text: self.put(Notice(text, "warning")))
         self.story = Story(self.reader.column)
         self.feed = Feed(self.set_timer, self.call_after_refresh, self._apply, self.draw)
         self._ink = ink
         self._queue = Lines(id="queue")
+        self._shown: tuple[Say, ...] = ()
         self._approvals: Approvals | None = None
         self._menu: CommandMenu | None = None
         self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.desk.keys)
-        self._activity = status.Activity()
-        self._rate = Rate()
-        self._ticker: Timer | None = None
-        self._hint: Timer | None = None
-        self._hint_of_turn = False
         self._failures: list[Banner] = []  # to open a session
-        self._stale = True  # the branch is to be read again
-        self._looking = False
         self._names: Sequence[str] | None = None  # of models; None until they are asked for
 
     def compose(self) -> ComposeResult:
         yield self.reader
         yield self._queue
         yield self.composer
-        yield self.bar
+        yield self.footer
 
     @on(Mount)
     def _mounted(self) -> None:
@@ -132,24 +122,16 @@ class Conversation(Vertical):
             self.put(Banner("The session cannot go on.", str(problem)))
 
     def fail(self, title: str, problem: AgentError, advice: str = "") -> None:
-        self._activity.connecting = False
+        self.footer.activity.connecting = False
         banner = Banner(title, f"{problem}\n\n{advice}".rstrip())
         self._failures.append(banner)
         self.put(banner)
-
-    def hint(self, text: str, *, of_turn: bool = False) -> None:
-        """Shows a text in the status bar for a few seconds; at most until the turn ends where it is about that."""
-        self._activity.hint = text
-        self._hint_of_turn = of_turn
-        if self._hint is not None:
-            self._hint.stop()
-        self._hint = self.set_timer(HINT, lambda: self.hint("")) if text else None
-        self._draw_status()
 
     def repaint(self, ink: Ink) -> None:
         """Other colours."""
         self._ink = ink
         self.reader.repaint(ink)
+        self.footer.repaint(ink)
         if self._approvals is not None:
             self._approvals.repaint(ink)
         self.draw()
@@ -190,9 +172,11 @@ class Conversation(Vertical):
         before = self.desk.compacting
         self.desk.heed(event)
         ended = isinstance(event.event, ev.TERMINAL) or before > self.desk.compacting
-        if isinstance(event.event, ev.ApprovalRequested) or (ended and self._hint_of_turn):
-            self.hint("")
-        self._stale = self._stale or ended
+        if isinstance(event.event, ev.ApprovalRequested):
+            self.footer.end_hint()
+        if ended:
+            self.footer.end_hint(of_turn=True)
+            self.footer.outdate()
 
     # ── drawing ──
 
@@ -201,17 +185,13 @@ class Conversation(Vertical):
         self.reader.settle()
         self._draw_queue()
         self._draw_approvals()
-        self._draw_status()
-        self._look()
+        self.footer.follow(self.story.streamed, self.story.waiting, below=not self.reader.follows)
 
     def _draw_queue(self) -> None:
-        session = self.desk.session
-        says = session.state.queued if session is not None else tuple(self.desk.unsent)
-        if says != self._queued:
-            self._queued = says
-            self._queue.put(queued(says, self._ink, opening=session is None))
-
-    _queued: tuple[object, ...] = ()
+        says = self.desk.queued
+        if says != self._shown:
+            self._shown = says
+            self._queue.put(queued(says, self._ink, opening=self.desk.session is None))
 
     def _draw_approvals(self) -> None:
         pending = self.desk.session.state.pending if self.desk.session is not None else {}
@@ -228,41 +208,6 @@ class Conversation(Vertical):
             self._approvals.focus()
         if not self._approvals.pending and self._approvals.has_focus_within:
             self.composer.focus()
-
-    def _draw_status(self) -> None:
-        desk, activity = self.desk, self._activity
-        state = desk.session.state if desk.session is not None else None
-        moving = desk.running and state is not None and not state.pending
-        if moving and self._ticker is None:
-            self._ticker = self.set_interval(1.0, self._draw_status)
-        elif not moving and self._ticker is not None:
-            self._ticker.stop()
-            self._ticker = None
-        activity.beat += 1
-        activity.rate = self._rate.mark(monotonic(), self.story.streamed) if moving else 0.0
-        activity.work = "compacting …" if desk.compacting else ""
-        begun = desk.compacting or (state.turn_started if state is not None else 0.0)
-        activity.elapsed = time() - begun
-        activity.stops = desk.keys.first("back")
-        activity.waiting = self.story.waiting
-        activity.below = not self.reader.follows
-        activity.queued = len(self._queued)
-        activity.watchdog, activity.alerts = desk.sources.watchdog(), desk.ledger.alerts
-        self.bar.put(status.pieces(state, activity, desk.welcome.model, desk.mode, self._ink))
-
-    def _look(self) -> None:
-        """Reads branch and dirty mark in a thread, where something may have changed them."""
-        session = self.desk.session
-        if session is None or not session.state.cwd or not self._stale or self._looking or self.desk.running:
-            return
-        self._stale, self._looking = False, True
-        self.run_worker(self._read(session.state.cwd))
-
-    async def _read(self, directory: str) -> None:
-        self._activity.repository = await asyncio.to_thread(repository.look, directory)
-        self._looking = False
-        self._draw_status()
-        self._look()
 
     # ── what comes from the parts ──
 
@@ -307,8 +252,7 @@ class Conversation(Vertical):
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
-        if self._hint_of_turn:
-            self.hint("")
+        self.footer.end_hint(of_turn=True)
         if self.desk.take(event.text, event.when):
             self.composer.take()
             self.reader.to_end()
@@ -354,4 +298,4 @@ class Conversation(Vertical):
         event.input.remove()
         self.reader.focus()
         if event.value and not self.reader.search(event.value):
-            self.hint(f"not found: {event.value}")
+            self.footer.hint(f"not found: {event.value}")

@@ -69,6 +69,11 @@ class Desk:
     def mode(self) -> Mode:
         return self.session.state.mode if self.session else self._mode
 
+    @property
+    def queued(self) -> tuple[Say, ...]:
+        """What waits: for the session, or for the turn."""
+        return self.session.state.queued if self.session is not None else tuple(self.unsent)
+
     def attach(self, session: Door) -> None:
         """The session is open: what was typed before goes to it."""
         self.session = session

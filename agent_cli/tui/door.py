@@ -43,6 +43,7 @@ class Welcome(Plain, frozen=True):
     `history` is the file of earlier messages, "" for none.
     `keys` are other keys for actions, by the names of `tui.keys.ACTIONS`, several with commas between.
     `theme` is "dark", "light", or the name of one of Textual's. `mouse` off leaves the mouse to the terminal.
+    `status_command` is told where the session stands, and its line is shown; "" for none.
     """
 
     version: str = ""
@@ -54,6 +55,7 @@ class Welcome(Plain, frozen=True):
     mouse: bool = True
     resume: str = "agent-cli --resume {session}"
     keys: dict[str, str] = {}
+    status_command: str = ""
 
 
 class Sources(NamedTuple):

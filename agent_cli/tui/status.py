@@ -56,7 +56,7 @@ class Piece(NamedTuple):
 
 class StatusBar(Widget):
     DEFAULT_CSS = """
-    StatusBar { height: 1; margin: 1 1 0 1; background: $background; color: $foreground; }
+    StatusBar { height: 1; margin: 0 1; background: $background; color: $foreground; }
     """
 
     def __init__(self) -> None:

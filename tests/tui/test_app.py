@@ -296,7 +296,7 @@ async def test_a_new_message_ends_the_hint_that_the_turn_is_interrupted():
 async def test_an_approval_is_more_than_any_hint():
     session = FakeSession()
     async with screen(session) as (app, pilot):
-        app.conversation.hint("copied the block")
+        app.conversation.footer.hint("copied the block")
         await sees(pilot, "copied the block")
         asks(session)
         await sees(pilot, "? waits")
@@ -505,11 +505,11 @@ async def test_no_timer_runs_while_nothing_moves():
     async with screen(session) as (app, pilot):
         conversation = app.conversation
         turn(session)
-        await until(pilot, lambda: conversation._ticker is not None)
+        await until(pilot, lambda: conversation.footer.ticks)
         answer(session, "done")
-        await until(pilot, lambda: conversation._ticker is None)
+        await until(pilot, lambda: not conversation.footer.ticks)
         await still(pilot)
-        frames, draws = conversation.feed.frames, conversation.bar.draws
+        frames, draws = conversation.feed.frames, conversation.footer.bar.draws
         running = {
             str(timer)
             for node in app.screen.walk_children(with_self=True)
@@ -518,7 +518,7 @@ async def test_no_timer_runs_while_nothing_moves():
         }
         assert not running
         await still(pilot)
-        assert (conversation.feed.frames, conversation.bar.draws) == (frames, draws)
+        assert (conversation.feed.frames, conversation.footer.bar.draws) == (frames, draws)
         assert not conversation.composer.cursor_blink
 
 

@@ -165,7 +165,7 @@ async def test_keys_of_an_approval_are_changed(monkeypatch: pytest.MonkeyPatch):
 async def test_a_wish_that_cannot_be_met_is_a_notice_and_later_wishes_replace_it():
     async with screen(size=(100, 24), welcome=Welcome(keys={"hepl": "f2"})) as (app, pilot):
         await sees(pilot, "ui.keys: there is no action 'hepl'. /keys lists them.")
-        app.remap({"help": "f2"})
+        app.adopt(Welcome(keys={"help": "f2"}))
         await pilot.press("f2")
         await sees(pilot, "F2, ?")
         app.conversation.composer.insert("/keys")

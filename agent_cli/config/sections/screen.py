@@ -22,3 +22,10 @@ class Ui(Section, frozen=True):
         dict[Name, str],
         says('Keys by action, commas between several; /keys lists the actions: {"mode": "f2"}.'),
     ] = {}
+    status_command: Annotated[
+        Name | None,
+        says(
+            "A command whose first line of output is shown under the status bar; it gets the state as JSON on"
+            " its standard input. Never taken from a project's config."
+        ),
+    ] = None
