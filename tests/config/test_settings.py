@@ -34,7 +34,7 @@ tools.disable tools.concurrency tools.max_output_bytes tools.NAME.max_output_byt
 permissions.mode permissions.allow permissions.deny
 path_scope.allow_paths safety.watchdog session.db session.task_class task_classes.NAME.tier task_classes.NAME.compaction_threshold
 task_classes.NAME.permission_mode task_classes.NAME.drop_tools
-ui.theme ui.keys run_status
+ui.theme ui.keys ui.status_command run_status
 """
 
 
