@@ -31,7 +31,8 @@ class Item(NamedTuple):
 class View:
     """Fed every entry of one branch once, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, branch: str = "") -> None:
+        self._branch = branch
         self._items: list[Item] = []
         self._closed: list[Message] = []
         self._closed_items = 0
@@ -41,7 +42,7 @@ class View:
         self._used_ids: set[str] = set()
 
     def feed(self, entry: ev.Entry) -> None:
-        if entry.branch:
+        if entry.branch != self._branch:
             return  # a subtask has a view of its own
         match entry.event:
             case ev.OperatorMessage(content, by):

@@ -33,7 +33,7 @@ class Batch:
         try:
             for call in self._proposed:
                 self._core.record(ev.ToolCallProposed(call))
-            if self._core.stop is None:
+            if self._core.stopping() is None:
                 await self._run_vetted([self._vet(call) for call in self._proposed])
         finally:
             self.settle_rest(calls.NOT_RUN)
@@ -56,7 +56,7 @@ class Batch:
                 self._settle(refused.call, refused.output)
         allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
         for group in _groups(allowed, self._core.parts.settings.concurrency):
-            if self._core.stop is not None:
+            if self._core.stopping() is not None:
                 return
             self._settled.update(ready.call.call_id for ready in group)
             await self._run_group(group)
@@ -115,6 +115,7 @@ class Batch:
             ready.tool.preview(ready.args),
             "" if ready.ruling.once_only else self._core.parts.suggest(ready.proposal, "always"),
             ready.ruling.once_only,
+            self._core.name,
         )
 
     def _decide(self, ready: Ready, answer: Answer, refused: set[str]) -> bool:

@@ -11,10 +11,12 @@ import msgspec
 
 from agent_cli.context.budget import budget_of
 from agent_cli.context.view import View
-from agent_cli.engine.hub import Hub
+from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.hub import Branch, Hub
 from agent_cli.engine.parts import Parts
-from agent_cli.engine.state import State
+from agent_cli.engine.state import ModelRow, State
 from agent_cli.guardrails import budgets
+from agent_cli.guardrails.ledger import Ledger
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
@@ -28,31 +30,44 @@ OBSERVATIONS = 4
 
 
 class Core:
-    """One session's facts and folds. `stop` is the first alert that cuts the turn, until somebody takes it."""
+    """One session's facts and folds. `stop` is the first alert that cuts the turn, until somebody takes it.
 
-    def __init__(self, parts: Parts) -> None:
+    A subtask has a core of its own over that of its session (`above`), with which it shares the log, the answers
+    of the operator and every ceiling. `name` is what people call it; its facts stand in the branch `branch`.
+    """
+
+    def __init__(self, parts: Parts, above: Core | None = None, name: str = "", branch: str = "") -> None:
         self.parts = parts
+        self.above = above
+        self.name = name
         self.model: OpenModel = parts.model
         self.state = State(
             parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
         )
         self.state.effort = parts.settings.effort or ""
         self.state.task_class = parts.task_class
-        self.view = View()
+        self.state.branch = branch
+        self.view = View(branch)
+        self.ledger = Ledger()
+        self.deadline: Deadline | None = None
         self.left: dict[int, Provider] = {}
         self.stop: Alert | None = None
-        self.waiting: dict[str, asyncio.Future[Answer]] = {}
+        self.waiting: dict[str, asyncio.Future[Answer]] = above.waiting if above else {}
         self.started = parts.started
         self.last_model = ("", "")
         self.last_prompt: Prompt | None = None
-        self.call_ids: set[str] = set()
+        self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False
         self._found: list[Alert] = []
+        self.told: set[str] = set()
         self.observed: deque[Alert] = deque(maxlen=OBSERVATIONS)
         self.own_tools: Callable[[Core], Mapping[str, Tool]] = _none
         self.know_budget()
-        self.hub = Hub(parts.log, parts.clock, self._apply)
-        self.hub.replay()
+        self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply)
+        self.hub: Hub | Branch = Branch(above.hub, branch, self._apply) if above else self.trunk
+        if above is None:
+            self.trunk.replay()
+            self.state.settle()
         self._live = True
         self._for_model: tuple[str, Mapping[str, Tool], tuple[str, ...]] | None = None
 
@@ -68,6 +83,9 @@ class Core:
 
     def _apply(self, entry: ev.Entry) -> None:
         self.state.feed(entry)
+        if entry.branch != self.state.branch:
+            self._apply_below(entry)
+            return
         self.view.feed(entry)
         match entry.event:
             case ev.SessionStarted(provider=provider, model=model):
@@ -85,6 +103,17 @@ class Core:
         alerts = [alert for signal in self.parts.signals if (alert := _fed(signal, entry.event))]
         if self._live:
             self._found += alerts
+
+    def _apply_below(self, entry: ev.Entry) -> None:
+        """A fact of a subtask: what the session itself has to know of it."""
+        match entry.event:
+            case ev.AssistantMessage(parts):
+                self.call_ids.update(call.call_id for call in calls_of(parts))
+            case ev.UsageReported(_, usage, cost):
+                child = entry.branch.removeprefix(f"{self.key}:sub:").partition(":sub:")[0]
+                self.ledger = self.ledger.spend(f"{self.key}:sub:{child}", cost or 0.0, usage.total)
+            case _:
+                pass
 
     def trip(self, breach: budgets.Breach, *, halted_turn: bool) -> None:
         """Records that a ceiling was reached."""
@@ -112,23 +141,58 @@ class Core:
             limits, max_session_cost=limits.max_session_cost + self.state.added_usd
         )
 
+    @property
+    def key(self) -> str:
+        """Names this run of an agent: the session, or the branch of a subtask."""
+        return self.state.branch or self.state.session
+
+    @property
+    def root(self) -> Core:
+        """The session's own core."""
+        return self.above.root if self.above else self
+
     def facts(self) -> Facts:
-        return msgspec.structs.replace(self.parts.facts, mode=self.state.mode, grants=self.state.grants)
+        state = self.root.state
+        return msgspec.structs.replace(self.parts.facts, mode=state.mode, grants=state.grants)
 
     def spent(self) -> budgets.Spent:
+        """What counts against the ceilings: of subtasks, too, unless their budgets come on top."""
         state = self.state
+        turn, below = (state.turn_row, state.turn_below) if state.running else (ModelRow(""), ModelRow(""))
+        additive = self.parts.children.budget == "additive"
         return budgets.Spent(
             steps=state.turn_steps,
             calls=state.turn_calls,
-            tokens=state.turn_row.usage.total,
+            tokens=turn.usage.total - (below.usage.total if additive else 0),
             seconds=max(0.0, self.parts.clock.now() - state.turn_started),
-            turn_cost=state.turn_row.cost,
-            session_cost=state.total.cost,
+            turn_cost=turn.cost - (below.cost if additive else 0.0),
+            session_cost=state.total.cost - (state.below.cost if additive else 0.0),
         )
+
+    def cost_breach(self) -> budgets.Breach | None:
+        """The first ceiling on money that is reached, here or above."""
+        breach = budgets.cost_breach(self.spent(), self.limits)
+        return breach or (self.above.cost_breach() if self.above else None)
+
+    def token_breach(self) -> budgets.Breach | None:
+        """A ceiling on steps or tokens that is reached here, or one on tokens above."""
+        breach = budgets.step_breach(self.spent(), self.limits)
+        if breach is None and self.above is not None:
+            above = self.above.token_breach()
+            return above if above is not None and above.exhausted == "tokens" else None
+        return breach
+
+    def take_stop(self) -> Alert | None:
+        """The alert that cuts the turn; what stops the session stops what runs in it."""
+        alert, self.stop = self.stop, None
+        return alert or self.stopping()
+
+    def stopping(self) -> Alert | None:
+        return self.stop or (self.above.stopping() if self.above else None)
 
     def switch(self, opened: OpenModel, reason: str) -> None:
         """The next request goes to that model. Its text so far, if a request failed, is withdrawn."""
-        self.left[id(self.model.provider)] = self.model.provider
+        self.root.left[id(self.model.provider)] = self.model.provider
         self.model = opened
         self.state.card = opened.card
         self.know_budget()
@@ -148,7 +212,7 @@ class Core:
 
     def halt(self) -> str:
         """Why the session refuses turns, "" if it does not. Live config wins over what the log restored."""
-        breach = budgets.halted_by_cost(self.state.total.cost, self.limits)
+        breach = budgets.halted_by_cost(self.spent().session_cost, self.limits)
         if breach is not None:
             return breach.reason
         if self.state.watchdog_halt is not None and self.parts.watchdog == "enforce":

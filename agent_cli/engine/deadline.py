@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from agent_cli.ports import Clock
 
 
 class Deadline:
-    """Calls `expire` once, `seconds` after `start`, pauses excluded."""
+    """Calls `expire` once, `seconds` after `start`, pauses excluded. What is paused here is paused `above`, too."""
 
-    def __init__(self, clock: Clock, seconds: float | None, expire: Callable[[], None]) -> None:
+    def __init__(
+        self, clock: Clock, seconds: float | None, expire: Callable[[], None], above: Deadline | None = None
+    ) -> None:
+        self._above = above
         self._clock = clock
         self._left = seconds
         self._expire = expire
@@ -34,6 +37,10 @@ class Deadline:
 
     @contextmanager
     def paused(self) -> Generator[None]:
+        with self._above.paused() if self._above else nullcontext():
+            yield from self._paused()
+
+    def _paused(self) -> Generator[None]:
         self._pauses += 1
         if self._pauses == 1:
             self.stop()

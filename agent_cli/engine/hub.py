@@ -38,7 +38,11 @@ class Hub:
 
     def record(self, event: Recorded) -> Entry:
         """Writes a fact, then shows it. Raises StoreError; nothing was shown then."""
-        entry = Entry(self._log.session, self.seq + 1, self._clock.now(), self.turn, self.step, event)
+        return self.write(event, "", self.step)
+
+    def write(self, event: Recorded, branch: str, step: int) -> Entry:
+        """The same for a fact of a branch, which stands at a step of its own."""
+        entry = Entry(self._log.session, self.seq + 1, self._clock.now(), self.turn, step, event, branch)
         try:
             self._log.append(entry)
         except StoreError as problem:
@@ -85,3 +89,36 @@ class Hub:
         self.failure = problem
         for queue in self._queues:
             queue.put_nowait(problem)
+
+
+class Branch:
+    """The hub as a subtask has it: its facts stand in the same log under its name, its previews are nobody's.
+
+    `above` is where the subtask was started: the hub, or a branch of it. Every fold up to the hub gets each entry.
+    """
+
+    def __init__(self, above: Hub | Branch, name: str, apply: Callable[[Entry], None]) -> None:
+        self.name = name
+        self.step = 0
+        self._above = above
+        self._apply = apply
+
+    @property
+    def seq(self) -> int:
+        return self._above.seq
+
+    @property
+    def turn(self) -> int:
+        return self._above.turn
+
+    def record(self, event: Recorded) -> Entry:
+        """Raises StoreError; nothing was shown then."""
+        return self.write(event, self.name, self.step)
+
+    def write(self, event: Recorded, branch: str, step: int) -> Entry:
+        entry = self._above.write(event, branch, step)
+        self._apply(entry)
+        return entry
+
+    def show(self, preview: Live) -> None:
+        """Decided: what a subtask streams is not what the session says."""

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
 from agent_cli.guardrails.breaker import Breakers
+from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
@@ -41,6 +42,16 @@ def _nothing() -> None:
     """There is nothing to close."""
 
 
+def _no_tools(card: ModelCard, names: frozenset[str]) -> Mapping[str, Tool]:
+    """There are none for subtasks."""
+    return {}
+
+
+def _no_name(card: ModelCard) -> str:
+    """No model is known."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """`tools` and `system` depend on the model: a small one gets few tools and a short prompt.
@@ -53,6 +64,9 @@ class Parts:
     `task_class` names the kind of work, "" for none.
     `spill` keeps a result that is too long for the conversation (call id, text) and gives its path, "" where it cannot.
     `own_tools` names the tools of the engine's own that the model gets.
+    `inner_tools` are tools of those names for a subtask, which has read nothing yet; `small` names the model that
+    subtasks of a session with that model run on, "" where none is known; `fresh_signals` watch one subtask.
+    `children` are the ceilings of subtasks.
     `on_close` is called once, after the log was let go.
     """
 
@@ -80,4 +94,8 @@ class Parts:
     own_tools: frozenset[str] = frozenset()
     task_class: str = ""
     openings: tuple[str, ...] = ()
+    inner_tools: Callable[[ModelCard, frozenset[str]], Mapping[str, Tool]] = _no_tools
+    small: Callable[[ModelCard], str] = _no_name
+    fresh_signals: Callable[[], tuple[Signal, ...]] = tuple
+    children: Children = field(default_factory=Children)
     on_close: Callable[[], None] = _nothing

@@ -102,7 +102,11 @@ class Reducer:
 
     def _reduced_since(self, seq: int) -> bool:
         log = self._core.parts.log
-        return any(isinstance(entry.event, ev.CompactionPerformed) for entry in log.read(seq))
+        branch = self._core.state.branch
+        return any(
+            isinstance(entry.event, ev.CompactionPerformed) and entry.branch == branch
+            for entry in log.read(seq)
+        )
 
     # ── the stages ──
 
@@ -285,7 +289,7 @@ class Reducer:
             messages=messages,
             max_output=min(card.max_output or SUMMARY_TOKENS, self._room()),
             tool_choice="none" if tools else "auto",
-            session=self._core.state.session,
+            session=self._core.key,
         )
 
     async def _ask(self, prompt: Prompt) -> str:

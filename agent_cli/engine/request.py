@@ -226,7 +226,7 @@ class Request:
             effort=settings.effort,
             temperature=settings.temperature,
             tool_choice="none" if self._grace else "auto",
-            session=core.state.session,
+            session=core.key,
         )
 
     def _status(self) -> str | None:

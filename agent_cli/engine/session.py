@@ -9,14 +9,11 @@ from collections.abc import AsyncIterator
 
 from agent_cli.engine import endings
 from agent_cli.engine.core import Core
-from agent_cli.engine.deadline import Deadline
-from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.course import Course
 from agent_cli.engine.own_tools.book import own_tools
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
-from agent_cli.engine.turn import Turn
-from agent_cli.guardrails import budgets
 from agent_cli.guardrails.feedback import watchdog_block
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Command, Compact, Interrupt, Mode, Reset, Say, SetMode, SetModel
@@ -45,7 +42,6 @@ class Session:
             *(ev.OperatorNote(line) for line in parts.openings),
             *(ev.OperatorNote(line, "warning") for line in parts.notices),
         ]
-        self._timed_out = False
         self._paused = False
         self._closed = False
         if self.state.running:
@@ -71,7 +67,7 @@ class Session:
 
         Ends when the session is closed; raises StoreError when its log cannot be written any more.
         """
-        return self._core.hub.listen(since)
+        return self._core.trunk.listen(since)
 
     def send(self, command: Command) -> None:
         """Takes effect at once; what came of it is an event. Raises StoreError."""
@@ -100,8 +96,8 @@ class Session:
     async def idle(self) -> None:
         """Returns when no turn runs and none is queued. Raises StoreError when the log broke."""
         await self._idle.wait()
-        if self._core.hub.failure is not None:
-            raise self._core.hub.failure
+        if self._core.trunk.failure is not None:
+            raise self._core.trunk.failure
 
     async def close(self, reason: str = "") -> None:
         """Stops a running turn, lets go of the log and of the model. Idempotent."""
@@ -113,10 +109,10 @@ class Session:
         self._stop()
         await self._idle.wait()
         try:
-            if self.state.started and self._core.hub.failure is None:
+            if self.state.started and self._core.trunk.failure is None:
                 self._core.record(ev.SessionEnded(reason))
         finally:
-            self._core.hub.close()
+            self._core.trunk.close()
             self._core.parts.on_close()
             for provider in {
                 **self._core.left,
@@ -203,7 +199,7 @@ class Session:
         """The operator's message is in the log before this returns."""
         core = self._core
         self._ensure_started()
-        core.hub.turn += 1
+        core.trunk.turn += 1
         core.hub.step = 0
         core.stop = None
         halt = core.halt()
@@ -218,12 +214,11 @@ class Session:
             core.record(ev.OperatorMessage((Text(watchdog_block(tuple(core.observed))),), by="product"))
             core.observed.clear()
         self._idle.clear()
-        self._timed_out = False
         self._task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
         try:
-            ending = await self._ending()
+            ending = await Course(self._core, self._reducer, self._take_steered).ending()
             if ending is not None:
                 self._core.record(ending)
         except StoreError:
@@ -232,34 +227,6 @@ class Session:
             self._core.hub.step = 0
             self._task = None
             self._next()
-
-    async def _ending(self) -> Ending | None:
-        """Runs the turn; whatever happens in it becomes its one ending. None when the log broke."""
-        limit = self._core.parts.limits.max_duration
-        deadline = Deadline(self._core.parts.clock, limit, self._time_out)
-        deadline.start()
-        try:
-            return await Turn(self._core, self._reducer, deadline, self._take_steered).run()
-        except Stopped as stopped:
-            return stopped.ending
-        except asyncio.CancelledError:
-            return self._out_of_time(limit or 0.0) if self._timed_out else endings.interrupted()
-        except StoreError:
-            return None
-        except Exception as problem:
-            log.exception("turn failed")
-            return endings.failed(problem)
-        finally:
-            deadline.stop()
-
-    def _out_of_time(self, limit: float) -> Ending:
-        breach = budgets.duration_breach(limit)
-        self._core.trip(breach, halted_turn=True)
-        return endings.exhausted(breach)
-
-    def _time_out(self) -> None:
-        self._timed_out = True
-        self._stop()
 
     def _take_steered(self) -> int:
         """Records the messages that were typed while the turn ran; returns how many."""
@@ -273,7 +240,7 @@ class Session:
     def _next(self) -> None:
         """The next turn, from what waits. After an interrupt that goes on waiting, for the operator's next word."""
         waiting = self._steered or self._later
-        if waiting and self._core.hub.failure is None and not (self._paused or self.halted):
+        if waiting and self._core.trunk.failure is None and not (self._paused or self.halted):
             say = waiting.popleft()
             self._show_queue()
             self._begin(say)

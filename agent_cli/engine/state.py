@@ -9,6 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from agent_cli.context import estimate
+from agent_cli.engine.branches import SubtaskRow, begun, end
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Mode, Say
 from agent_cli.kernel.limits import Limits
@@ -43,6 +44,8 @@ class State:
     `context_tokens` is the size of the next prompt as far as known; `context_estimated` says whether part of
     it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_started` is epoch seconds.
     `task_class` is the kind of work that this run was started for, "" for none.
+    `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
+    session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
     `plan` is the text of the plan in force; `todo` what the last successful call of that tool set.
     """
 
@@ -63,7 +66,11 @@ class State:
     turn_calls: int = 0
     turn_row: ModelRow = field(default_factory=lambda: ModelRow(""))
     total: ModelRow = field(default_factory=lambda: ModelRow(""))
+    below: ModelRow = field(default_factory=lambda: ModelRow(""))
+    turn_below: ModelRow = field(default_factory=lambda: ModelRow(""))
     models: dict[str, ModelRow] = field(default_factory=dict)
+    branch: str = ""
+    subtasks: dict[str, SubtaskRow] = field(default_factory=dict)
     calls: int = 0
     context_tokens: int = 0
     context_estimated: bool = False
@@ -86,8 +93,17 @@ class State:
         return self.seq > 0
 
     def feed(self, entry: ev.Entry) -> None:
-        self.seq, self.turn, self.step = entry.seq, entry.turn, entry.step
+        self.seq = entry.seq
+        if entry.branch != self.branch:
+            _below(self, entry)
+            return
+        self.turn, self.step = entry.turn, entry.step
         _apply(self, entry)
+
+    def settle(self) -> None:
+        """The log was read: no subtask of it runs any more."""
+        for row in self.subtasks.values():
+            end(row, "interrupted", row.started)
 
 
 def _apply(state: State, entry: ev.Entry) -> None:
@@ -125,6 +141,9 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.TurnError() | ev.TurnCompleted():
             state.running, state.ending = False, entry.event
             state.pending.clear()
+            _leave(state, entry.time)
+        case ev.SubtaskStarted() | ev.SubtaskCompleted():
+            _branch(state, entry, entry.event)
         case silent:
             _nothing(silent)
 
@@ -138,8 +157,6 @@ Silent: TypeAlias = (
     | ev.CheckpointPerformed
     | ev.Retry
     | ev.ModelSwitched
-    | ev.SubtaskStarted
-    | ev.SubtaskCompleted
     | ev.OperatorNote
     | ev.SessionEnded
 )
@@ -149,10 +166,46 @@ def _nothing(event: Silent) -> None:
     """Decided: nothing of these is part of where the session stands. A new event fails the types here."""
 
 
+def _below(state: State, entry: ev.Entry) -> None:
+    """A fact of a subtask: what it spends, asks and is granted is the session's; the rest is its own."""
+    row = state.subtasks.get(entry.branch)
+    if row is not None:
+        row.feed(entry.event)
+    match entry.event:
+        case ev.UsageReported():
+            of_model = state.models.setdefault(entry.event.model, ModelRow(entry.event.model))
+            for counted in (of_model, state.total, state.turn_row, state.below, state.turn_below):
+                counted.add(entry.event)
+        case ev.ApprovalRequested(call_id):
+            state.pending[call_id] = entry.event
+        case ev.ApprovalDecided(call_id, grant=grant):
+            state.pending.pop(call_id, None)
+            state.grants += (grant,) if grant else ()
+        case ev.SubtaskStarted() | ev.SubtaskCompleted():
+            _branch(state, entry, entry.event)
+        case _:
+            pass  # decided: a subtask has a state of its own
+
+
+def _branch(state: State, entry: ev.Entry, event: ev.SubtaskStarted | ev.SubtaskCompleted) -> None:
+    match event:
+        case ev.SubtaskStarted(branch=branch):
+            state.subtasks[branch] = begun(entry, event)
+        case ev.SubtaskCompleted(outcome=outcome, branch=branch):
+            if branch in state.subtasks:
+                end(state.subtasks[branch], outcome, entry.time)
+
+
+def _leave(state: State, time: float) -> None:
+    """No subtask outlives its turn: one that did not end was cut with the process."""
+    for row in state.subtasks.values():
+        end(row, "interrupted", time)
+
+
 def _begin_turn(state: State, now: float) -> None:
     state.running, state.turn_started, state.ending = True, now, None
     state.turn_steps = state.turn_calls = 0
-    state.turn_row = ModelRow("")
+    state.turn_row, state.turn_below = ModelRow(""), ModelRow("")
     state.answer, state.answer_cut = "", False
 
 

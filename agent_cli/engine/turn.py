@@ -24,6 +24,7 @@ GO_ON: dict[ev.FinishReason, str] = {
 }
 """What the model is told where its answer broke off, by the reason."""
 SETTLED = "not run: {reason}"
+EMPTY = "the model returned neither text nor a tool call"
 
 
 class Turn:
@@ -64,7 +65,7 @@ class Turn:
         self._steer()
         self._check()
         self._warn()
-        breach = budgets.step_breach(core.spent(), core.limits)
+        breach = core.token_breach()
         if breach is not None and self._grace is None:
             self._land(breach)
         await self._reducer.seam()
@@ -79,7 +80,7 @@ class Turn:
     def _check(self) -> None:
         """Money and the watchdog: never a grace step."""
         core = self._core
-        alert, core.stop = core.stop, None
+        alert = core.take_stop()
         if alert is not None:
             core.record(
                 ev.GuardrailTrip(
@@ -87,7 +88,7 @@ class Turn:
                 )
             )
             raise Stopped(endings.watched(alert.signal, alert.reason))
-        breach = budgets.cost_breach(core.spent(), core.limits)
+        breach = core.cost_breach()
         if breach is not None:
             core.trip(breach, halted_turn=True)
             raise Stopped(endings.exhausted(breach))
@@ -144,7 +145,7 @@ class Turn:
         self._empty += 1
         if self._empty > 1 or finished.finish_reason in ("refusal", "safety", "context"):
             reason = finished.native_reason or finished.finish_reason
-            message = f"the model returned neither text nor a tool call (finish reason: {reason})"
+            message = f"{EMPTY} (finish reason: {reason})"
             raise Stopped(ev.TurnError("error", "error", endings.EXIT_CUT, message))
 
     def _answered(self, finished: ev.Finished) -> Ending:

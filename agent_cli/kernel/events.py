@@ -97,6 +97,7 @@ class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
     """The turn waits for an `Answer` with this call id. `preview` is the full command or the diff.
 
     `once_only` says that no answer holds for a later call; else `suggestion` is the rule of "always".
+    `agent` is the name of the subtask that asks, "" for the session itself.
     """
 
     call_id: str
@@ -107,6 +108,7 @@ class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
     preview: Display | None = None
     suggestion: str = ""
     once_only: bool = False
+    agent: str = ""
 
 
 class ApprovalDecided(Value, frozen=True, tag="approval-decided"):
@@ -230,18 +232,25 @@ class ModeSwitched(Value, frozen=True, tag="mode-switched"):
 
 
 class SubtaskStarted(Value, frozen=True, tag="subtask-started"):
+    """`branch` is where its own facts stand; `call_id` the call that it works for, "" where there is none."""
+
     name: str
     model: str
     task: str
+    branch: str = ""
+    call_id: str = ""
 
 
 class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
+    """`digest` is all that the one who started it gets. Tokens and USD were reported in the branch before."""
+
     name: str
     outcome: Outcome
     digest: str
     usage: Usage
     cost: float | None
     model: str = ""
+    branch: str = ""
 
 
 class OperatorNote(Value, frozen=True, tag="operator-note"):

@@ -1,0 +1,69 @@
+"""One turn with its deadline: whatever happens in it becomes its one ending."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from agent_cli.engine import endings
+from agent_cli.engine.core import Core
+from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.reduction import Reducer
+from agent_cli.engine.turn import Turn
+from agent_cli.guardrails import budgets
+from agent_cli.kernel.errors import StoreError
+
+log = logging.getLogger("agent_cli.engine")
+
+
+class Course:
+    """Of a session or of a subtask. `cancelled` says that somebody else than the deadline cut it."""
+
+    def __init__(self, core: Core, reducer: Reducer, steer: Callable[[], int]) -> None:
+        self._core = core
+        self._reducer = reducer
+        self._steer = steer
+        self._task: asyncio.Task[object] | None = None
+        self._timed_out = False
+        self.cancelled = False
+
+    async def ending(self) -> Ending | None:
+        """Runs the turn in the task that awaits it. None when the log broke."""
+        core = self._core
+        limit = core.parts.limits.max_duration
+        above = core.above.deadline if core.above else None
+        self._task = asyncio.current_task()
+        deadline = core.deadline = Deadline(core.parts.clock, limit, self._time_out, above)
+        deadline.start()
+        try:
+            return await Turn(core, self._reducer, deadline, self._steer).run()
+        except Stopped as stopped:
+            return stopped.ending
+        except asyncio.CancelledError:
+            return self._cut(limit or 0.0)
+        except StoreError:
+            return None
+        except Exception as problem:
+            log.exception("turn failed")
+            return endings.failed(problem)
+        finally:
+            deadline.stop()
+            core.deadline = None
+
+    def _cut(self, limit: float) -> Ending:
+        others = self._task.cancelling() if self._task else 0
+        if self._timed_out and self._task is not None:
+            others = self._task.uncancel()
+        self.cancelled = others > 0
+        if self.cancelled:
+            return endings.interrupted()
+        breach = budgets.duration_breach(limit)
+        self._core.trip(breach, halted_turn=True)
+        return endings.exhausted(breach)
+
+    def _time_out(self) -> None:
+        self._timed_out = True
+        if self._task is not None:
+            self._task.cancel()

@@ -1,0 +1,243 @@
+"""A subtask: one question to a fresh context of its own, of which only a digest comes back.
+
+It runs the same turn as the session, on a core of its own that stands under the session's: same log, gate, bounds,
+ceilings and stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from agent_cli.engine.core import Core
+from agent_cli.engine.course import Course
+from agent_cli.engine.endings import Ending
+from agent_cli.engine.parts import Parts
+from agent_cli.engine.reduction import Reducer
+from agent_cli.engine.turn import EMPTY
+from agent_cli.guardrails import ledger
+from agent_cli.guardrails.ledger import Allowance
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.messages import Text
+from agent_cli.kernel.usage import ModelCard, Usage
+from agent_cli.kernel.values import Plain
+from agent_cli.ports import OpenModel, Tool
+
+N = TypeVar("N", int, float)
+How: TypeAlias = Literal["finished", "cut-short", "silent"]
+
+ODD = re.compile(r"[^A-Za-z0-9_.-]+")
+LONGEST_NAME = 32
+CUT_SHORT = "[{name} was cut short: {reason}. {had}]"
+SILENT = "[{name} stopped talking: {reason}. {had}]"
+HAD, HAD_NOTHING = "What it had until then follows", "It had nothing to say until then"
+
+
+class SubtaskSpec(Plain, frozen=True):
+    """`system` and `task` are all that the subtask sees; `tools` are names of tools that the session has.
+
+    `model` is a name as `--model` takes it, "" for the small model of the session's provider. `max_steps` and
+    `max_seconds` are at most what the operator allows a subtask. `max_cost` (USD) asks for more than a tenth of what
+    the ceilings leave. `call_id` is the call that it works for.
+    """
+
+    name: str
+    system: str
+    task: str
+    tools: tuple[str, ...] = ()
+    model: str = ""
+    max_steps: int | None = None
+    max_seconds: float | None = None
+    max_cost: float | None = None
+    call_id: str = ""
+
+
+class SubtaskResult(Plain, frozen=True):
+    """`digest` is what the subtask said, opened by a line in brackets where it did not finish.
+
+    `cost` is USD, None where a request had no price. `branch` is where its facts stand in the log.
+    """
+
+    how: How
+    outcome: ev.Outcome
+    digest: str
+    steps: int
+    calls: int
+    usage: Usage
+    cost: float | None
+    model: str
+    branch: str
+
+
+async def run_subtask(core: Core, spec: SubtaskSpec) -> SubtaskResult:
+    """Runs it to its end. Cancelled, it stops what it started and says in the error's argument what it had.
+
+    Raises ConfigError for a model or a tool that is not there, AgentError where nothing is left to spend, StoreError.
+    """
+    child, limits = _child(core, spec)
+    branch = child.state.branch
+    core.record(ev.SubtaskStarted(spec.name, child.model.card.id, spec.task, branch, spec.call_id))
+    core.ledger = core.ledger.reserve(branch, Allowance(limits.max_turn_cost, limits.max_tokens))
+    course = Course(child, Reducer(child), _nobody)
+    try:
+        child.record(ev.TurnStarted(child.model.card.id))
+        child.record(ev.OperatorMessage((Text(spec.task),), by="product"))
+        ending = await course.ending()
+        if ending is None:
+            raise core.trunk.failure or StoreError("the session's log cannot be written")
+        child.record(ending)
+    finally:
+        core.ledger = core.ledger.release(branch)
+        core.root.left[id(child.model.provider)] = child.model.provider
+    result = _result(child, spec.name, ending)
+    core.record(
+        ev.SubtaskCompleted(
+            spec.name, result.outcome, result.digest, result.usage, result.cost, result.model, branch
+        )
+    )
+    if course.cancelled:
+        raise asyncio.CancelledError(result.digest)
+    return result
+
+
+def _nobody() -> int:
+    """Nobody steers a subtask."""
+    return 0
+
+
+# ── its core ──
+
+
+def _child(core: Core, spec: SubtaskSpec) -> tuple[Core, Limits]:
+    model = _model(core, spec.model)
+    limits = _limits(core, spec)
+    branch = _branch(core, spec.name)
+    parts = _parts(core, spec, model, limits)
+    return Core(parts, core, branch.rpartition(":")[2], branch), limits
+
+
+def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits) -> Parts:
+    tools = _tools(core, spec.tools, model)
+
+    def system(started: ev.SessionStarted, card: ModelCard) -> tuple[str, ...]:
+        return (spec.system,)
+
+    def inner(card: ModelCard) -> Mapping[str, Tool]:
+        return tools
+
+    return dataclasses.replace(
+        core.parts,
+        model=model,
+        started=core.started,
+        system=system,
+        tools=inner,
+        limits=limits,
+        signals=core.parts.fresh_signals(),
+        settings=dataclasses.replace(core.parts.settings, effort=None, temperature=None),
+        own_tools=frozenset(),
+        notices=(),
+    )
+
+
+def _branch(core: Core, name: str) -> str:
+    """`<parent>:sub:<name>-<number>`; no two of a session are the same."""
+    number = len(core.root.state.subtasks) + 1
+    short = ODD.sub("-", name)[:LONGEST_NAME] or "subtask"
+    return f"{core.key}:sub:{short}-{number}"
+
+
+def _tools(core: Core, names: tuple[str, ...], model: OpenModel) -> Mapping[str, Tool]:
+    """Its own ones where they keep what was read, else the session's. Raises ConfigError."""
+    registered = core.tools()
+    missing = [name for name in names if name not in registered]
+    if missing:
+        raise ConfigError(f"the session has no tool {', '.join(missing)}, which the subtask asks for")
+    own = core.parts.inner_tools(model.card, frozenset(names))
+    return {name: own.get(name) or registered[name] for name in names}
+
+
+def _model(core: Core, named: str) -> OpenModel:
+    """The one that was named, else the small one; the session's own where that cannot be opened."""
+    if named:
+        return core.model if named == core.model.card.id else core.parts.models.open(named)
+    small = core.parts.small(core.model.card)
+    if not small or small == core.model.card.id:
+        return core.model
+    try:
+        return core.parts.models.open(small)
+    except ConfigError as problem:
+        told = f"subtasks run on {core.model.card.id}: {problem}"
+        if told not in core.root.told:
+            core.root.told.add(told)
+            core.record(ev.OperatorNote(told, "warning"))
+        return core.model
+
+
+def _limits(core: Core, spec: SubtaskSpec) -> Limits:
+    """Its slice of the run. Raises AgentError where nothing is left."""
+    children, limits, spent = core.parts.children, core.limits, core.spent()
+    free = (
+        Allowance()
+        if children.budget == "additive"
+        else ledger.free(limits, spent.turn_cost, spent.session_cost, spent.tokens)
+    )
+    slice_ = core.ledger.slice(free, children.own, spec.max_cost)
+    if slice_.is_empty:
+        raise AgentError("the subtask was not started: nothing is left of what this run may spend")
+    return Limits(
+        max_steps=_least(children.max_steps, spec.max_steps),
+        max_tokens=slice_.tokens,
+        max_duration=_least(children.max_duration, spec.max_seconds),
+        max_turn_cost=slice_.usd,
+        on_exhaustion=limits.on_exhaustion,
+    )
+
+
+def _least(one: N | None, other: N | None) -> N | None:
+    known = [value for value in (one, other) if value]
+    return min(known) if known else None
+
+
+# ── what came of it ──
+
+
+class _Told(NamedTuple):
+    how: How
+    reason: str
+
+
+def _result(child: Core, name: str, ending: Ending) -> SubtaskResult:
+    state = child.state
+    told = _told(ending)
+    said = state.answer.strip()
+    opening = CUT_SHORT if told.how == "cut-short" else SILENT
+    digest = said
+    if told.how != "finished":
+        note = opening.format(name=name, reason=told.reason.rstrip("."), had=HAD if said else HAD_NOTHING)
+        digest = f"{note}\n{said}".rstrip()
+    return SubtaskResult(
+        how=told.how,
+        outcome=ending.outcome,
+        digest=digest,
+        steps=state.turn_steps,
+        calls=state.turn_calls,
+        usage=state.total.usage,
+        cost=None if state.total.unpriced else state.total.cost,
+        model=child.model.card.id,
+        branch=state.branch,
+    )
+
+
+def _told(ending: Ending) -> _Told:
+    match ending:
+        case ev.TurnCompleted(exhausted=None):
+            return _Told("finished", "")
+        case ev.TurnCompleted(exhausted=what):
+            return _Told("cut-short", f"its budget of {what} was used up")
+        case ev.TurnError(message=message):
+            return _Told("silent" if message.startswith(EMPTY) else "cut-short", message)
