@@ -10,6 +10,7 @@ from agent_cli.engine import calls
 from agent_cli.engine.calls import Ready, Refused
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.tree import stopping
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.messages import ToolCall
@@ -33,7 +34,7 @@ class Batch:
         try:
             for call in self._proposed:
                 self._core.record(ev.ToolCallProposed(call))
-            if self._core.stopping() is None:
+            if stopping(self._core) is None:
                 await self._run_vetted([self._vet(call) for call in self._proposed])
         finally:
             self.settle_rest(calls.NOT_RUN)
@@ -56,7 +57,7 @@ class Batch:
                 self._settle(refused.call, refused.output)
         allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
         for group in _groups(allowed, self._core.parts.settings.concurrency):
-            if self._core.stopping() is not None:
+            if stopping(self._core) is not None:
                 return
             self._settled.update(ready.call.call_id for ready in group)
             await self._run_group(group)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import logging
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,6 +27,8 @@ CRASHED = "{name} crashed ({problem}); this is a fault of the tool"
 RETRIEVE = "retrieve_output"
 BATCH_BYTES_PER_TOKEN = 2
 """Results at 3 bytes a token: one step takes at most two thirds of what the conversation may have."""
+running: ContextVar[str] = ContextVar("running", default="")
+"""The id of the call whose tool runs."""
 NOT_RUN = "not run: the turn was stopped before this call"
 
 
@@ -117,6 +120,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     def say(text: str) -> None:
         core.hub.show(ev.ToolProgress(call.call_id, text))
 
+    mark = running.set(call.call_id)
     try:
         output = await ready.tool.run(ready.args, say)
     except asyncio.CancelledError as cancelled:
@@ -130,6 +134,8 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     except Exception as problem:
         log.exception("tool %s crashed", call.name)
         output = failure(CRASHED.format(name=call.name, problem=_named(problem)))
+    finally:
+        running.reset(mark)
     output = _bounded(core, ready, output, room)
     settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
 

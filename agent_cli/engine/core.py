@@ -34,12 +34,15 @@ class Core:
 
     A subtask has a core of its own over that of its session (`above`), with which it shares the log, the answers
     of the operator and every ceiling. `name` is what people call it; its facts stand in the branch `branch`.
+    `root` is the session's own core, `key` names this run of an agent.
     """
 
     def __init__(self, parts: Parts, above: Core | None = None, name: str = "", branch: str = "") -> None:
         self.parts = parts
         self.above = above
         self.name = name
+        self.root: Core = above.root if above else self
+        self.key = branch or parts.log.session
         self.model: OpenModel = parts.model
         self.state = State(
             parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
@@ -61,8 +64,8 @@ class Core:
         self._found: list[Alert] = []
         self.told: set[str] = set()
         self.observed: deque[Alert] = deque(maxlen=OBSERVATIONS)
-        self.own_tools: Callable[[Core], Mapping[str, Tool]] = _none
-        self.know_budget()
+        self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
+        self._know_budget()
         self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply)
         self.hub: Hub | Branch = Branch(above.hub, branch, self._apply) if above else self.trunk
         if above is None:
@@ -141,16 +144,6 @@ class Core:
             limits, max_session_cost=limits.max_session_cost + self.state.added_usd
         )
 
-    @property
-    def key(self) -> str:
-        """Names this run of an agent: the session, or the branch of a subtask."""
-        return self.state.branch or self.state.session
-
-    @property
-    def root(self) -> Core:
-        """The session's own core."""
-        return self.above.root if self.above else self
-
     def facts(self) -> Facts:
         state = self.root.state
         return msgspec.structs.replace(self.parts.facts, mode=state.mode, grants=state.grants)
@@ -169,42 +162,21 @@ class Core:
             session_cost=state.total.cost - (state.below.cost if additive else 0.0),
         )
 
-    def cost_breach(self) -> budgets.Breach | None:
-        """The first ceiling on money that is reached, here or above."""
-        breach = budgets.cost_breach(self.spent(), self.limits)
-        return breach or (self.above.cost_breach() if self.above else None)
-
-    def token_breach(self) -> budgets.Breach | None:
-        """A ceiling on steps or tokens that is reached here, or one on tokens above."""
-        breach = budgets.step_breach(self.spent(), self.limits)
-        if breach is None and self.above is not None:
-            above = self.above.token_breach()
-            return above if above is not None and above.exhausted == "tokens" else None
-        return breach
-
-    def take_stop(self) -> Alert | None:
-        """The alert that cuts the turn; what stops the session stops what runs in it."""
-        alert, self.stop = self.stop, None
-        return alert or self.stopping()
-
-    def stopping(self) -> Alert | None:
-        return self.stop or (self.above.stopping() if self.above else None)
-
     def switch(self, opened: OpenModel, reason: str) -> None:
         """The next request goes to that model. Its text so far, if a request failed, is withdrawn."""
         self.root.left[id(self.model.provider)] = self.model.provider
         self.model = opened
         self.state.card = opened.card
-        self.know_budget()
+        self._know_budget()
         self.record(ev.ModelSwitched(opened.provider.name, opened.card.id, reason))
 
     def learn_window(self, window: int) -> None:
         """The service said how large the window is."""
         self.model = self.model._replace(card=msgspec.structs.replace(self.model.card, window=window))
         self.state.card = self.model.card
-        self.know_budget()
+        self._know_budget()
 
-    def know_budget(self) -> None:
+    def _know_budget(self) -> None:
         """Where the state of this model says that reduction begins."""
         compaction = self.parts.compaction
         limit = budget_of(self.model.card, compaction).limit
@@ -229,12 +201,13 @@ class Core:
         """Tools and system prompt of the current model; the same objects until the model changes."""
         card = self.model.card
         if self._for_model is None or self._for_model[0] != card.id:
-            tools = {**self.parts.tools(card), **self.own_tools(self)}
+            world = self.parts.tools(card)
+            tools = {**world, **self.own_tools(self, world)}
             self._for_model = (card.id, tools, self.parts.system(self.started, card))
         return self._for_model
 
 
-def _none(core: Core) -> Mapping[str, Tool]:
+def _none(core: Core, world: Mapping[str, Tool]) -> Mapping[str, Tool]:
     return {}
 
 

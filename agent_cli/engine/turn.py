@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent_cli.engine import endings
+from agent_cli.engine import endings, tree
 from agent_cli.engine.batch import Batch
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
@@ -65,7 +65,7 @@ class Turn:
         self._steer()
         self._check()
         self._warn()
-        breach = core.token_breach()
+        breach = tree.step_breach(core)
         if breach is not None and self._grace is None:
             self._land(breach)
         await self._reducer.seam()
@@ -80,7 +80,7 @@ class Turn:
     def _check(self) -> None:
         """Money and the watchdog: never a grace step."""
         core = self._core
-        alert = core.take_stop()
+        alert = tree.take_stop(core)
         if alert is not None:
             core.record(
                 ev.GuardrailTrip(
@@ -88,7 +88,7 @@ class Turn:
                 )
             )
             raise Stopped(endings.watched(alert.signal, alert.reason))
-        breach = core.cost_breach()
+        breach = tree.cost_breach(core)
         if breach is not None:
             core.trip(breach, halted_turn=True)
             raise Stopped(endings.exhausted(breach))

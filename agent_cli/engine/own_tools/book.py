@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 
 from agent_cli.engine.core import Core
+from agent_cli.engine.own_tools.agentic import WRAPPERS, Agentic
 from agent_cli.ports import Tool
 
-MAKERS: dict[str, Callable[[Core], Tool]] = {}
+MAKERS: dict[str, Callable[[Core], Tool]] = {
+    **{name: partial(Agentic, wrapper) for name, wrapper in WRAPPERS.items()},
+}
 NAMES = tuple(MAKERS)
+NEEDS: dict[str, tuple[str, ...]] = {name: wrapper.inner for name, wrapper in WRAPPERS.items()}
+"""Tools of the world without which one of ours has nothing to work with."""
 
 
-def own_tools(core: Core) -> dict[str, Tool]:
-    """Those that `Parts.own_tools` names. A model of the compact profile gets none."""
+def own_tools(core: Core, world: Collection[str]) -> dict[str, Tool]:
+    """Those that `Parts.own_tools` names and that `world` has the tools for. A model of the compact profile gets none."""
     if core.model.card.profile == "compact":
         return {}
-    return {name: make(core) for name, make in MAKERS.items() if name in core.parts.own_tools}
+    return {
+        name: make(core)
+        for name, make in MAKERS.items()
+        if name in core.parts.own_tools and all(needed in world for needed in NEEDS.get(name, ()))
+    }

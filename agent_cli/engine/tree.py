@@ -1,0 +1,35 @@
+"""What holds for a session and for all that runs in it: ceilings and stops of those above."""
+
+from __future__ import annotations
+
+from agent_cli.engine.core import Core
+from agent_cli.guardrails import budgets
+from agent_cli.guardrails.budgets import Breach
+from agent_cli.ports import Alert
+
+
+def cost_breach(core: Core) -> Breach | None:
+    """The first ceiling on money that is reached, here or above."""
+    breach = budgets.cost_breach(core.spent(), core.limits)
+    return breach or (cost_breach(core.above) if core.above else None)
+
+
+def step_breach(core: Core) -> Breach | None:
+    """A ceiling on steps or tokens that is reached here, or one on tokens above."""
+    breach = budgets.step_breach(core.spent(), core.limits)
+    if breach is None and core.above is not None:
+        above = step_breach(core.above)
+        return above if above is not None and above.exhausted == "tokens" else None
+    return breach
+
+
+def stopping(core: Core) -> Alert | None:
+    """The alert that cuts this turn, or one above."""
+    return core.stop or (stopping(core.above) if core.above else None)
+
+
+def take_stop(core: Core) -> Alert | None:
+    """The same, taken: what stops the session goes on stopping what runs in it."""
+    alert = stopping(core)
+    core.stop = None
+    return alert
