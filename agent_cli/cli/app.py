@@ -14,6 +14,7 @@ from agent_cli.cli.group import StartGroup
 from agent_cli.cli.options import FLAGS, OPTION, Flag
 from agent_cli.cli.report import report
 from agent_cli.cli.values import UsageError
+from agent_cli.cli.words import spelled_out
 from agent_cli.kernel.errors import AgentError
 
 ABOUT = """An agent that works in your project, in the terminal.
@@ -98,7 +99,9 @@ app.callback()(_callback())
 def answer(argv: list[str]) -> int:
     """Does what a plain start is not: help, a command, or the words for a mistake. Returns the exit code."""
     try:
-        code = get_command(app).main(args=argv, prog_name="agent-cli", standalone_mode=False)
+        code = get_command(app).main(
+            args=[spelled_out(word) for word in argv], prog_name="agent-cli", standalone_mode=False
+        )
     except typer.Abort:
         return 1
     except typer.TyperException as problem:

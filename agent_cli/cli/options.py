@@ -97,6 +97,15 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "--compaction-threshold", "compaction.threshold",
             "Share of the window at which reduction begins, like 0.8.", "number",
         ),
+        Flag(
+            ("--agentic-tools",), "Tools that read in a subtask and return a digest, which is the default; =false leaves them out.",
+            "agentic.enabled",
+        ),
+        Flag(("--no-agentic-tools",), "The same as --agentic-tools=false.", "agentic.enabled"),
+        _text(
+            "--agentic-small-model", key="agentic.small_model", metavar="MODEL",
+            help="The model of subtasks. Default: the provider's small one.",
+        ),
     ),
     "Session": (
         _text(

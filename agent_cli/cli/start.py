@@ -21,6 +21,7 @@ EXCLUSIVE = (
     ("ephemeral", "session_db", "a session in memory is in no file"),
     ("quiet", "verbose", "one says less, the other more"),
     ("model", "tier", "both say which model to ask"),
+    ("agentic_tools", "no_agentic_tools", "one switches them on, the other off"),
 )
 ONE_SHOT_ONLY = ("output_format", "strict", "quiet", "verbose")
 
@@ -80,7 +81,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, by config key. Paths to allow are not a setting: they come on top of the configured ones."""
     keyed = [flag for flag in FLAGS if flag.key and flag.dest in given and flag.dest != "allow_path"]
-    switched: dict[str, Any] = {"yolo": "yolo", "no_compact": False}
+    switched: dict[str, Any] = {"yolo": "yolo", "no_compact": False, "no_agentic_tools": False}
     flags = {flag.key: switched.get(flag.dest, given[flag.dest]) for flag in keyed}
     if "script" in given:
         flags.setdefault("model.provider", "scripted")

@@ -48,13 +48,24 @@ def read(argv: list[str]) -> Line:
 
 
 def _long(line: Line, word: str, left: deque[str]) -> None:
-    name, equals, value = word.partition("=")
+    name, equals, value = spelled_out(word).partition("=")
     flag = BY_NAME.get(name)
     if flag is None or (equals and flag.kind == "switch"):
         raise Unreadable(word)
     if equals:
         left.appendleft(value)
     _take(line, flag, left)
+
+
+def spelled_out(word: str) -> str:
+    """`--x=false` as `--no-x`, where there is one, and `--x=true` as `--x`. Everything else stays."""
+    name, _, value = word.partition("=")
+    opposite = name.replace("--", "--no-", 1)
+    if opposite not in BY_NAME or BY_NAME.get(name, BY_NAME[opposite]).kind != "switch":
+        return word
+    switched = {"true": name, "on": name, "yes": name, "1": name}
+    switched |= dict.fromkeys(("false", "off", "no", "0"), opposite)
+    return switched.get(value.lower(), word)
 
 
 def _short(line: Line, word: str, left: deque[str]) -> None:

@@ -12,8 +12,9 @@ from agent_cli.compose.budgets import compaction, limits, request_settings, watc
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.scope import facts, results_of, root_of, workspace
+from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
-from agent_cli.compose.toolset import dropped, own_names, withheld, world_tools
+from agent_cli.compose.toolset import dropped, inner_tools, own_names, withheld, world_tools
 from agent_cli.config import places
 from agent_cli.config.files import text_of
 from agent_cli.config.settings import Settings
@@ -40,6 +41,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     root = root_of(options, loaded)
     results = results_of(options, kept.log.session)
     left_out = withheld(loaded)
+    space, own = workspace(options, settings, root), own_names(left_out)
     return Parts(
         log=kept.log,
         clock=SystemClock(),
@@ -47,7 +49,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         model=model,
         started=_started(options, settings, model),
         system=partial(_system, _instructions(loaded, root), settings),
-        tools=partial(world_tools, workspace(options, settings, root), left_out, results),
+        tools=partial(world_tools, space, left_out, results),
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS),
@@ -63,9 +65,16 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         notices=tuple(loaded.notices),
         on_close=kept.close,
         spill=results.keep if results else None,
-        own_tools=own_names(left_out),
+        own_tools=own,
+        inner_tools=partial(inner_tools, space),
+        small=partial(small_name, settings),
+        fresh_signals=signals,
+        children=children(settings),
         task_class=name_of(loaded),
-        openings=opening(loaded, dropped(loaded), model.card.tier),
+        openings=(
+            *opening(loaded, dropped(loaded), model.card.tier),
+            *told_of(settings, own, model.card),
+        ),
     )
 
 

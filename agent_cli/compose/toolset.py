@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.sources import Loaded
 from agent_cli.engine.own_tools import book
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.ports import Tool
-from agent_cli.tools.builtin import builtin, check_names
+from agent_cli.tools.builtin import NAMES, builtin, check_names
 from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
 
@@ -30,7 +31,8 @@ def dropped(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
 
 def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
     """Every tool that the model does not get: turned off, or dropped by the task class."""
-    return frozenset(loaded.settings.tools.disable) | dropped(loaded, enabled)
+    settings = loaded.settings
+    return frozenset(settings.tools.disable) | dropped(loaded, enabled) | withheld_wrappers(settings)
 
 
 def own_names(withheld: frozenset[str]) -> frozenset[str]:
@@ -50,3 +52,8 @@ def world_tools(
         results=results,
     )
     return {tool.spec.name: tool for tool in made}
+
+
+def inner_tools(workspace: Workspace, card: ModelCard, names: frozenset[str]) -> Mapping[str, Tool]:
+    """Those of a subtask: what it reads does not count as read by the session, nor the other way round."""
+    return world_tools(workspace.apart(), frozenset(NAMES) - names, None, card)

@@ -11,7 +11,7 @@ from agent_cli.config.sections.limits import Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
 from agent_cli.config.sections.tasks import TaskClass
-from agent_cli.config.sections.tools import PathScope, Permissions, Tools
+from agent_cli.config.sections.tools import Agentic, PathScope, Permissions, Tools
 
 VERSION = 1
 """Of the schema. A file with a newer one may hold sections that this version does not know."""
@@ -30,6 +30,7 @@ class Settings(Section, frozen=True):
     agent: Annotated[Agent, says("Costs and the system prompt.")] = Agent()
     compaction: Annotated[Compaction, says("When and how a long conversation is reduced.")] = Compaction()
     tools: Annotated[Tools, says("What the model may call.")] = Tools()
+    agentic: Annotated[Agentic, says("Tools that read in a subtask.")] = Agentic()
     permissions: Annotated[Permissions, says("What runs, what asks, what never runs.")] = Permissions()
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()

@@ -40,6 +40,10 @@ class Workspace:
         self.seen = Seen()
         self._judged: dict[str, str] = {}
 
+    def apart(self) -> Workspace:
+        """The same place for somebody who has seen nothing of it yet."""
+        return Workspace(Path(self.root), Path(self.cwd), closed=self.closed)
+
     def resolve(self, path: str) -> str:
         """Absolute, `~` expanded, every symbolic link followed, also where the end does not exist yet.
 

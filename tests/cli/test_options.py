@@ -27,8 +27,8 @@ def test_no_word_means_two_things():
 
 
 def test_keys_are_shared_only_by_a_mode_and_its_short_word():
-    shared = [key for key in set(KEYS.values()) if sum(flag.key == key for flag in FLAGS) > 1]
-    assert shared == ["permissions.mode"]
+    shared = [key for key in sorted(set(KEYS.values())) if sum(flag.key == key for flag in FLAGS) > 1]
+    assert shared == ["agentic.enabled", "permissions.mode"]
 
 
 @pytest.mark.parametrize(

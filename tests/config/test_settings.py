@@ -27,10 +27,12 @@ providers.NAME.project providers.NAME.location
 models.NAME.window models.NAME.max_output models.NAME.input models.NAME.output models.NAME.cache_read
 models.NAME.cache_write
 budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration budgets.on_exhaustion
+budgets.children budgets.child.max_steps budgets.child.max_duration budgets.child.max_tokens budgets.child.max_cost_usd
 agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file
 compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
 tools.disable tools.concurrency tools.max_output_bytes tools.NAME.max_output_bytes
+agentic.enabled agentic.small_model
 permissions.mode permissions.allow permissions.deny
 path_scope.allow_paths safety.watchdog session.db session.task_class task_classes.NAME.tier task_classes.NAME.compaction_threshold
 task_classes.NAME.permission_mode task_classes.NAME.drop_tools

@@ -25,7 +25,9 @@ from tests.fakes.models import CARD, Playing, says, wants
 from tests.fakes.sessions import allow, is_fact, open_session, run, say, until
 from tests.fakes.tools import FakeTool, never
 
-SMALL = ModelCard("small-1", "fake", window=50_000, max_output=4_000, prices=(Price(input=100.0, output=200.0),))
+SMALL = ModelCard(
+    "small-1", "fake", window=50_000, max_output=4_000, prices=(Price(input=100.0, output=200.0),)
+)
 PARENT = "s1"
 
 

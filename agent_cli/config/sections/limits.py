@@ -5,6 +5,15 @@ from typing import Annotated, Literal
 from agent_cli.config.kinds import Ceiling, Duration, File, Money, Name, Section, says
 
 
+class Child(Section, frozen=True):
+    max_steps: Annotated[Ceiling, says("Most model requests of one subtask. 0 means none.")] = 30
+    max_duration: Annotated[Duration, says("Longest time of one subtask. 0 means none.")] = 1_800.0
+    max_tokens: Annotated[
+        Ceiling | None, says("Most tokens of one subtask, input and output of all its requests.")
+    ] = None
+    max_cost_usd: Annotated[Money | None, says("Most dollars of one subtask.")] = None
+
+
 class Budgets(Section, frozen=True):
     max_steps: Annotated[
         Ceiling | None, says("Most model requests of one turn; 200 when nobody is there. 0 means none.")
@@ -20,6 +29,14 @@ class Budgets(Section, frozen=True):
         Literal["final-answer", "fail"],
         says("What happens at a ceiling: one last answer without tools, or an error."),
     ] = "final-answer"
+    children: Annotated[
+        Literal["shared", "additive"],
+        says(
+            "Whether subtasks draw on the ceilings of the session, each on at most a tenth of what is left, or"
+            " have `budgets.child.max_cost_usd` on top of them."
+        ),
+    ] = "shared"
+    child: Annotated[Child, says("Ceilings of one subtask.")] = Child()
 
 
 class Agent(Section, frozen=True):

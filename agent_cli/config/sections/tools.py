@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from agent_cli.config.kinds import File, Name, Section, allowed_path, beside_the_keys, read, says
+from agent_cli.config.kinds import File, Name, Section, Switch, allowed_path, beside_the_keys, read, says
 from agent_cli.kernel.commands import Mode
 
 
@@ -30,6 +30,15 @@ class Tools(Section, frozen=True):
         says("Most bytes of a tool's result that the model gets: its head and its tail."),
     ] = 32_000
     each: Annotated[dict[Name, ToolOptions], beside_the_keys, says("Single tools, by name.")] = {}
+
+
+class Agentic(Section, frozen=True):
+    enabled: Annotated[
+        Switch, says("Whether there are tools that read in a subtask and return only a digest.")
+    ] = True
+    small_model: Annotated[
+        Name | None, says("The model of subtasks; without one the small one of the session's provider.")
+    ] = None
 
 
 class Permissions(Section, frozen=True):
