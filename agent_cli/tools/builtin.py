@@ -8,15 +8,20 @@ from typing import Literal
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.ports import Tool
 from agent_cli.tools.addresses import Reach
+from agent_cli.tools.apply_patch import ApplyPatch
 from agent_cli.tools.bash import Bash
+from agent_cli.tools.delete_file import DeleteFile
 from agent_cli.tools.edit_file import EditFile
 from agent_cli.tools.fetch_url import FetchUrl
 from agent_cli.tools.glob import Glob
 from agent_cli.tools.grep import Grep
+from agent_cli.tools.json_query import JsonQuery
 from agent_cli.tools.list_dir import ListDir
 from agent_cli.tools.read_file import ReadFile, Vision
+from agent_cli.tools.read_many_files import ReadManyFiles
 from agent_cli.tools.results import Results
 from agent_cli.tools.retrieve_output import RetrieveOutput
+from agent_cli.tools.stat import Stat
 from agent_cli.tools.todo import Todo
 from agent_cli.tools.workspace import Workspace
 from agent_cli.tools.write_file import WriteFile
@@ -25,9 +30,14 @@ NAMES = (
     "read_file",
     "write_file",
     "edit_file",
+    "apply_patch",
+    "delete_file",
+    "read_many_files",
     "list_dir",
     "glob",
     "grep",
+    "stat",
+    "json_query",
     "bash",
     "fetch_url",
     "todo",
@@ -57,9 +67,14 @@ def builtin(
         "read_file": ReadFile(workspace, wanted, Vision(images, documents)),
         "write_file": WriteFile(workspace, wanted),
         "edit_file": EditFile(workspace, wanted),
+        "apply_patch": ApplyPatch(workspace, wanted),
+        "delete_file": DeleteFile(workspace, wanted),
+        "read_many_files": ReadManyFiles(workspace, wanted),
         "list_dir": ListDir(workspace, wanted),
         "glob": Glob(workspace, wanted),
         "grep": Grep(workspace, wanted),
+        "stat": Stat(workspace, wanted),
+        "json_query": JsonQuery(workspace, wanted),
         "bash": Bash(workspace, wanted),
         "fetch_url": FetchUrl(wanted, reach),
         "todo": Todo(wanted),

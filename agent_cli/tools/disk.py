@@ -80,8 +80,22 @@ def replace(path: str, raw: bytes) -> None:
     """
     place = Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
-    old = _facts(place)
-    beside = place.parent / f".agent-{os.urandom(6).hex()}.tmp"
+    beside = staged(path, raw, like=path)
+    try:
+        beside.replace(place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def staged(path: str, raw: bytes, *, like: str) -> Path:
+    """The content in a file beside its place, with mode, owner and attributes of `like` where that exists.
+
+    Its parent exists. Raises OSError; nothing is left then.
+    """
+    old = _facts(Path(like))
+    beside = Path(path).parent / f".agent-{os.urandom(6).hex()}.tmp"
     descriptor = os.open(
         beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600
     )
@@ -90,12 +104,12 @@ def replace(path: str, raw: bytes) -> None:
             file.write(raw)
             file.flush()
             if old is not None:
-                _keep(file.fileno(), path, old)
-        beside.replace(place)
+                _keep(file.fileno(), like, old)
     except BaseException:
         with contextlib.suppress(OSError):
             beside.unlink()
         raise
+    return beside
 
 
 def _facts(path: Path) -> os.stat_result | None:

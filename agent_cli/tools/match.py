@@ -21,8 +21,17 @@ class Place(NamedTuple):
 def places(text: str, old: str, new: str) -> tuple[How, list[Place]]:
     """Every place, by the first way that finds any; none: the list is empty. Texts have plain line endings."""
     exact = [Place(start, start + len(old), new) for start in _starts(text, old)]
-    if exact or not old.strip():
-        return "exact", exact
+    return ("exact", exact) if exact or not old.strip() else _by_lines(text, old, new)
+
+
+def line_places(text: str, old: str, new: str) -> tuple[How, list[Place]]:
+    """The same for whole lines: an exact place begins where a line does."""
+    at_line = (start for start in _starts(text, old) if start == 0 or text[start - 1] == "\n")
+    exact = [Place(start, start + len(old), new) for start in at_line]
+    return ("exact", exact) if exact or not old.strip() else _by_lines(text, old, new)
+
+
+def _by_lines(text: str, old: str, new: str) -> tuple[How, list[Place]]:
     lines, starts = _lines(text)
     wanted = old.split("\n")
     whole = wanted[-1] == "" and len(wanted) > 1

@@ -69,7 +69,10 @@ class ReadFile:
         """Nothing to see: the question names the path."""
 
     async def run(self, args: ReadArguments, say: Say, /) -> Output:
-        path = self._workspace.target(args.path)
+        return await self.read(self._workspace.target(args.path), args)
+
+    async def read(self, path: str, args: ReadArguments) -> Output:
+        """The page that the arguments ask for, of the file at this resolved path. Raises ToolError."""
         shown = self._workspace.shown(path)
         try:
             if _size(path) <= INLINE:

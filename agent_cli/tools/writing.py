@@ -111,7 +111,7 @@ async def carry_out(workspace: Workspace, path: str, change: Change) -> Output:
         if len(change.raw) <= INLINE:
             replace(held.path, change.raw)
         else:
-            cut = await _to_its_end(lambda: replace(held.path, change.raw))
+            cut = await to_its_end(lambda: replace(held.path, change.raw))
         known = digest_of(change.raw) if len(change.raw) <= LARGEST_HASHED else digest_of_file(held.path)
     except OSError as problem:
         raise explain(problem, "write", held.shown) from None
@@ -129,10 +129,11 @@ def _report(change: Change) -> str:
         head = f"Created {held.shown} ({diff.added} lines)."
         return " ".join((head, *change.notes))
     head = " ".join((f"Changed {held.shown} (+{diff.added} -{diff.removed}).", *change.notes))
-    return f"{head}\n{_bounded(diff.diff)}"
+    return f"{head}\n{bounded(diff.diff)}"
 
 
-def _bounded(diff: str) -> str:
+def bounded(diff: str) -> str:
+    """As much of a diff as the model gets back."""
     raw = diff.encode(errors="replace")
     if len(raw) <= LARGEST_SHOWN:
         return diff
@@ -141,7 +142,7 @@ def _bounded(diff: str) -> str:
     return f"{head}\n[{left:,} more lines of the diff are not shown]"
 
 
-async def _to_its_end(work: Callable[[], None]) -> asyncio.CancelledError | None:
+async def to_its_end(work: Callable[[], None]) -> asyncio.CancelledError | None:
     """Does the work in a thread; returns the cancellation that came meanwhile, also where it came twice."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     cut: asyncio.CancelledError | None = None
