@@ -76,7 +76,7 @@ def test_schemas_are_objects_with_described_arguments(tmp_path: Path) -> None:
         assert schema["additionalProperties"] is False
         for name in schema["required"]:
             described = schema["properties"][name].get("description")
-            assert described or name in ("path", "pattern", "command"), (tool.spec.name, name)
+            assert described or name in ("path", "pattern", "command", "edits"), (tool.spec.name, name)
 
 
 def test_wrong_arguments_are_named(tmp_path: Path) -> None:
