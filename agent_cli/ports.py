@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from agent_cli.kernel.commands import Mode
-from agent_cli.kernel.events import Display, Entry, Finished, Output, Piece, Recorded, Severity, StopScope
+from agent_cli.kernel.events import Display, Entry, Finished, Output, Piece, Severity, StopScope
 from agent_cli.kernel.messages import Prompt, ToolSpec
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.kernel.values import Plain
@@ -152,22 +152,110 @@ class Policy(Protocol):
 
 
 class Alert(Plain, frozen=True):
-    """`reason` is for the operator, `guidance` for the model (empty: the reason)."""
+    """`reason` is for the operator, `guidance` for the model (empty: the reason).
+
+    `at_once` speaks to the model inside the turn, after the results of the step; others wait for its next turn.
+    `about` are the places of the calls that make up the behaviour: as long as it lasts it is told once, by one signal;
+    without a reason it only says that it lasts.
+    """
 
     signal: str
     severity: Severity
     scope: StopScope
     reason: str
     guidance: str = ""
+    at_once: bool = False
+    about: frozenset[str] = frozenset()
+
+
+class Called(Plain, frozen=True):
+    """A proposed call as signals see it. `key` is one text for all its spellings; `rest` and `paths` are its parts.
+
+    `epoch` counts the changes of files that came before it, `step` the model's requests. `waits` marks the tool that
+    is made for polling, `reports` those that say what they find and what they change: of others an answer like "done"
+    tells nothing.
+    """
+
+    call_id: str
+    name: str
+    key: str
+    rest: str = ""
+    paths: tuple[str, ...] = ()
+    epoch: int = 0
+    step: int = 0
+    waits: bool = False
+    reports: bool = True
+
+    @property
+    def place(self) -> str:
+        """The call in the state of the files that it meets: after a change the same call is another one."""
+        return f"{self.epoch} {self.key}"
+
+
+class Came(Plain, frozen=True):
+    """The result of a call. `digest` is of what the model reads, `masked` the same without times and hashes; both
+    are "" where it cannot be told (images).
+
+    `fresh` says that it changed a file in a way that has not come before in this turn; `denied` that a person
+    refused the call; `last` that no call of its step is open any more.
+    """
+
+    call: Called
+    digest: str
+    masked: str
+    ok: bool = True
+    no_op: bool = False
+    empty: bool = False
+    denied: bool = False
+    fresh: bool = False
+    last: bool = True
 
 
 class Signal(Protocol):
-    """A small machine fed every recorded event once, in order; rebuilt on resume by feeding it the log."""
+    """Watches one kind of behaviour; what it sees is what of the protocols below it has, each fed once, in order.
+
+    It holds what it needs to know itself, and is rebuilt on resume by feeding it the log.
+    """
 
     @property
     def name(self) -> str: ...
 
-    def feed(self, event: Recorded, /) -> Alert | None: ...
+    def forget(self) -> None:
+        """Begins again: the operator said so."""
+        ...
+
+
+@runtime_checkable
+class SeesCalls(Protocol):
+    """Each call as it is proposed, before it runs."""
+
+    def called(self, call: Called, /) -> Alert | None: ...
+
+
+@runtime_checkable
+class SeesResults(Protocol):
+    def returned(self, result: Came, /) -> Alert | None: ...
+
+
+@runtime_checkable
+class SeesText(Protocol):
+    def spoke(self) -> bool:
+        """The model said something that people see. Whether an alert that still waits is taken back."""
+        ...
+
+
+@runtime_checkable
+class SeesTurns(Protocol):
+    def began(self) -> None:
+        """A message of the operator came; nothing else begins a turn."""
+        ...
+
+
+@runtime_checkable
+class Claims(Protocol):
+    def forming(self) -> frozenset[str]:
+        """The calls of a pattern that this signal sees coming: signals after it stand down on them."""
+        ...
 
 
 # ── log and clock ────────────────────────────────────────────────────────────────────────────────────────

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import Block, Text
 
@@ -51,7 +53,7 @@ def bound(output: Output, limit: int = DEFAULT_BYTES, keep: Keep | None = None, 
     kept = keep("\n".join(texts)) if keep is not None else ""
     offers = how if len(texts) == 1 else ""  # an offset counts in the one text
     blocks = tuple(_bound_block(block, limit, kept, offers) for block in output.for_model)
-    return Output(blocks, output.for_human, output.ok, output.no_op, output.changed)
+    return msgspec.structs.replace(output, for_model=blocks)
 
 
 def kept_in(text: str) -> tuple[str, str] | None:

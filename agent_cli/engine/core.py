@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections import deque
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -15,18 +13,14 @@ from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.hub import Branch, Hub
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.state import ModelRow, State
+from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.ledger import Ledger
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, calls_of
-from agent_cli.ports import Alert, Facts, OpenModel, Provider, Signal, Tool
-
-log = logging.getLogger("agent_cli.engine")
-
-
-OBSERVATIONS = 4
+from agent_cli.ports import Alert, Facts, OpenModel, Provider, Tool
 
 
 class Core:
@@ -61,9 +55,8 @@ class Core:
         self.last_prompt: Prompt | None = None
         self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False
-        self._found: list[Alert] = []
         self.told: set[str] = set()
-        self.observed: deque[Alert] = deque(maxlen=OBSERVATIONS)
+        self.watchdog = Watchdog(parts.signals, parts.watchdog)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
         self._know_budget()
         self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply)
@@ -72,6 +65,7 @@ class Core:
             self.trunk.replay()
             self.state.settle()
         self._live = True
+        self.watchdog.restore(self.state.watchdog_halt)
         self._for_model: tuple[str, Mapping[str, Tool], tuple[str, ...]] | None = None
 
     # ── facts ──
@@ -79,9 +73,10 @@ class Core:
     def record(self, event: ev.Recorded) -> ev.Entry:
         """Writes a fact and lets the signals see it. What they find is recorded too."""
         entry = self.hub.record(event)
-        found, self._found = self._found, []
-        for alert in found:
-            self._tell(alert)
+        for alert in self.watchdog.found():
+            self.record(ev.GuardrailFinding(alert.signal, "behaviour", alert.severity, alert.reason))
+            if self.stop is None and self.watchdog.stops(alert):
+                self.stop = alert
         return entry
 
     def _apply(self, entry: ev.Entry) -> None:
@@ -101,11 +96,7 @@ class Core:
                 self.call_ids.update(call.call_id for call in calls_of(parts))
             case _:
                 pass
-        if self.parts.watchdog == "off":
-            return
-        alerts = [alert for signal in self.parts.signals if (alert := _fed(signal, entry.event))]
-        if self._live:
-            self._found += alerts
+        self.watchdog.see(entry.event, live=self._live)
 
     def _apply_below(self, entry: ev.Entry) -> None:
         """A fact of a subtask: what the session itself has to know of it."""
@@ -124,13 +115,6 @@ class Core:
         self.record(
             ev.GuardrailTrip(breach.guardrail, breach.exhausted, "halt", scope, breach.reason, halted_turn)
         )
-
-    def _tell(self, alert: Alert) -> None:
-        self.record(ev.GuardrailFinding(alert.signal, "behaviour", alert.severity, alert.reason))
-        if self.parts.watchdog in ("feedback", "enforce"):
-            self.observed.append(alert)
-        if alert.severity == "critical" and self.parts.watchdog == "enforce" and self.stop is None:
-            self.stop = alert
 
     # ── what rules and requests are made from ──
 
@@ -209,12 +193,3 @@ class Core:
 
 def _none(core: Core, world: Mapping[str, Tool]) -> Mapping[str, Tool]:
     return {}
-
-
-def _fed(signal: Signal, event: ev.Recorded) -> Alert | None:
-    """A signal that breaks is passed over: it must not end a turn, nor keep a session from being opened again."""
-    try:
-        return signal.feed(event)
-    except Exception:
-        log.exception("the signal %s broke", signal.name)
-        return None

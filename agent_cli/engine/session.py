@@ -14,7 +14,6 @@ from agent_cli.engine.own_tools.book import own_tools
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
-from agent_cli.guardrails.feedback import watchdog_block
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Command, Compact, Interrupt, Mode, Reset, Say, SetMode, SetModel
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
@@ -210,9 +209,8 @@ class Session:
             self._show_queue()
             return
         core.record(ev.OperatorMessage(say.content))
-        if core.observed:
-            core.record(ev.OperatorMessage((Text(watchdog_block(tuple(core.observed))),), by="product"))
-            core.observed.clear()
+        if observed := core.watchdog.block():
+            core.record(ev.OperatorMessage((Text(observed),), by="product"))
         self._idle.clear()
         self._task = asyncio.create_task(self._run())
 

@@ -133,6 +133,8 @@ class Turn:
             return
         await batch.run()
         self._check()
+        if word := core.watchdog.word():
+            core.record(ev.OperatorMessage((Text(word),), by="product"))
 
     def _broke_off(self, finished: ev.Finished) -> bool:
         """An answer that broke off in its text is continued once in a turn."""

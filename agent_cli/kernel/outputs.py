@@ -30,7 +30,8 @@ class Output(Plain, frozen=True):
     """`for_model` is what the model reads, `for_human` what the screen shows (None: the same text).
 
     `ok` is False for every failure and refusal. `no_op` is set by our own tools only: nothing was changed
-    because nothing had to be. `changed` are paths whose content is different now.
+    because nothing had to be. `changed` are paths whose content is different now. `empty` says that a search or a
+    command found nothing: a success without news.
     """
 
     for_model: tuple[Block, ...]
@@ -38,6 +39,7 @@ class Output(Plain, frozen=True):
     ok: bool = True
     no_op: bool = False
     changed: tuple[str, ...] = ()
+    empty: bool = False
 
 
 def as_text(output: Output) -> str:

@@ -2,74 +2,63 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from agent_cli.guardrails.signals.repeated_tool_call import RepeatedToolCall
-from agent_cli.kernel import events as ev
-from agent_cli.kernel.messages import Text, ToolCall
-from agent_cli.ports import Alert
+from tests.guardrails.played import OPERATOR, RESET, Call, Step, edit, only, read, shell
 
-Step = tuple[str, dict[str, object], str]
-
-
-def read(path: str, result: str = "same") -> Step:
-    return ("read_file", {"path": path}, result)
-
-
-def alerts(*steps: Step | ev.Recorded) -> list[Alert]:
-    signal, found = RepeatedToolCall(), []
-    for number, step in enumerate(steps):
-        if not isinstance(step, tuple):
-            found.append(signal.feed(step))
-            continue
-        name, arguments, result = step
-        found.append(signal.feed(ev.ToolCallProposed(ToolCall(str(number), name, arguments))))
-        found.append(signal.feed(ev.ToolReturned(str(number), name, ev.Output((Text(result),)))))
-    return [alert for alert in found if alert]
+alerts = partial(only, "repeated-tool-call")
 
 
 @pytest.mark.parametrize(
     "steps",
     [
-        [read("a")] * 5,
+        [read()] * 5,
         [read("a"), read("./a"), read("x/../a"), read("/p/a"), read("a")],
-        [read("a", "at 12:00:01"), read("a", "at 12:00:02"), *[read("a", "at 12:00:03")] * 3],
+        [read("a", f"at 12:00:0{n} in 0.{n}s") for n in range(5)],
         [read("b"), *[read("a")] * 5],
+        [(read(),) * 5],
+        [*[read()] * 3, edit(), *[read()] * 5],
+        [shell("make", ok=False)] * 5,
     ],
 )
 def test_five_equal_calls_in_a_row_trip_once(steps: list[Step]):
     (alert,) = alerts(*steps)
     assert (alert.severity, alert.scope) == ("critical", "session")
     assert "5 times in a row" in alert.reason
+    assert "wait_and_verify" in alert.guidance
+    assert "/guardrail" not in alert.guidance
 
 
 @pytest.mark.parametrize(
     "steps",
     [
-        [read("a")] * 4,
-        [*[read("a")] * 4, read("b"), *[read("a")] * 4],
+        [read()] * 4,
+        [*[read()] * 4, read("b"), *[read()] * 4],
         [read("a", f"{n} failed") for n in range(8)],
         [read("a/doc"), read("b/doc"), read("a/doc"), read("b/doc"), read("a/doc")],
-        [*[read("a")] * 3, ev.OperatorMessage((Text("again"),)), *[read("a")] * 3],
-        [*[read("a")] * 3, ev.GuardrailReset("watchdog"), *[read("a")] * 3],
+        [*[read()] * 3, OPERATOR, *[read()] * 3],
+        [*[read()] * 3, RESET, *[read()] * 3],
+        [*[read()] * 4, edit(), *[read()] * 4],
+        [(edit(), read())] + [(edit(text=str(n)), read()) for n in range(6)],
+        [Call("wait_and_verify", {"command": "true"})] * 9,
     ],
 )
 def test_near_misses_do_not(steps: list[Step]):
     assert alerts(*steps) == []
 
 
-def test_a_change_breaks_the_run():
-    signal = RepeatedToolCall()
-    for number in range(8):
-        assert signal.feed(ev.ToolCallProposed(ToolCall(str(number), "bash", {"command": "make"}))) is None
-        signal.feed(ev.ToolReturned(str(number), "bash", ev.Output((Text("ok"),), changed=("a.o",))))
+def test_a_command_that_changes_the_same_thing_again_and_again_is_not_excused_by_it():
+    appends = Call("bash", {"command": "echo x >> log"}, "[exit code 0]", changed=("log",))
+    assert len(alerts(*[appends] * 4)) == 0
+    assert len(alerts(*[appends] * 5)) == 1
 
 
 def test_it_is_told_once_a_pattern_and_again_after_it_broke():
-    assert len(alerts(*[read("a")] * 9)) == 1
-    assert len(alerts(*[read("a")] * 6, read("b"), *[read("a")] * 6)) == 2
+    assert len(alerts(*[read()] * 9)) == 1
+    assert len(alerts(*[read()] * 6, read("b"), *[read()] * 6)) == 2
 
 
-def test_feeding_a_log_twice_from_fresh_gives_the_same():
-    steps = [*[read("a")] * 6, read("b"), *[read("a")] * 6]
-    assert alerts(*steps) == alerts(*steps)
+def test_the_first_seeds_profile_does_not_look_at_results():
+    assert len(alerts(*[read("a", f"{n} failed") for n in range(5)], profile="seed")) == 1

@@ -2,76 +2,72 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-
-from agent_cli.guardrails.arguments import canonical, same_call
-from agent_cli.kernel import events as ev
-from agent_cli.ports import Alert
-
-MASKED = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?|\b[0-9a-f]{7,64}\b")
+from agent_cli.guardrails.arguments import Spelled, same_call
+from agent_cli.guardrails.recent import SESSION, Held, Stance
+from agent_cli.ports import Alert, Called, Came
 
 
 class RepeatedToolCall:
-    """Trips as the call is proposed that would be the `threshold`th equal one in a row, results equal too.
+    """Trips as the call is proposed that would be the `threshold`th equal one in a row.
 
-    A change of a file breaks the run: to run a test again after an edit is work.
+    `by_result` asks that the results are equal, too. A change of a file breaks the run: to run a test again after
+    an edit is work.
     """
 
     name = "repeated-tool-call"
 
-    def __init__(self, threshold: int = 5) -> None:
+    def __init__(self, threshold: int = 5, stance: Stance = SESSION, *, by_result: bool = True) -> None:
         self._threshold = threshold
-        self._forget()
+        self._stance = stance
+        self._by_result = by_result
+        self.forget()
 
-    def feed(self, event: ev.Recorded, /) -> Alert | None:
-        match event:
-            case ev.ToolCallProposed(call):
-                return self._propose(call.call_id, canonical(call))
-            case ev.ToolReturned(call_id, _, output):
-                self._result_of(call_id, output)
-            case ev.OperatorMessage(by="operator") | ev.GuardrailReset("watchdog" | "all"):
-                self._forget()
-            case _:
-                pass
+    def forget(self) -> None:
+        self._run = 0
+        self._last: Held | None = None
+        self._about: frozenset[str] = frozenset()
+
+    began = forget
+
+    def forming(self) -> frozenset[str]:
+        return self._about if self._run >= self._threshold else frozenset()
+
+    def called(self, call: Called) -> Alert | None:
+        if call.waits:
+            return None
+        if self._last is not None and same_call(_spelled(self._last.call), _spelled(call)):
+            self._run += 1
+            self._last = Held(call, self._last.result)
+        else:
+            self._run, self._last, self._about = 1, Held(call), frozenset()
+        self._about |= {call.place}
+        return self._alert(call.name) if self._run >= self._threshold else None
+
+    def returned(self, result: Came) -> Alert | None:
+        last = self._last
+        if last is None or result.call.waits:
+            return None
+        ours = result.call.key == last.call.key
+        if result.fresh and not ours:
+            self.forget()
+        elif ours and self._by_result and (result.fresh or not last.agrees(Held(last.call, result.masked))):
+            self._run, self._about = 1, frozenset({last.call.place})
+        if ours and self._last is not None:
+            self._last = Held(last.call, result.masked)
         return None
 
-    def _propose(self, call_id: str, call: str) -> Alert | None:
-        if self._run and same_call(call, self._call):
-            self._run += 1
-        else:
-            self._forget()
-            self._call, self._run = call, 1
-        self._call_id = call_id
-        if self._run < self._threshold or self._told:
-            return None
-        self._told = True
-        tool = call.partition(" ")[0]
+    def _alert(self, tool: str) -> Alert:
+        same = "the same arguments and the same result" if self._by_result else "the same arguments"
         return Alert(
             self.name,
-            "critical",
-            "session",
-            f"{tool} was called {self._run} times in a row with the same arguments and the same result",
-            f"You called {tool} {self._run} times in a row with the same arguments and got the same result. "
-            "Calling it again will not change that: use what you have, or try something else.",
+            *self._stance,
+            f"{tool} was called {self._run} times in a row with {same}",
+            f"You called {tool} {self._run} times in a row with {same}. "
+            "Calling it again will not change that: use what you have, try something else, or say what you are stuck "
+            "on. To wait for something, use wait_and_verify.",
+            about=self._about,
         )
 
-    def _result_of(self, call_id: str, output: ev.Output) -> None:
-        if call_id != self._call_id:
-            return
-        earlier, self._result = self._result, output
-        repeated = self._run > 1 and earlier is not None  # only then is a result worth looking at
-        if output.changed or (repeated and _digest(earlier) != _digest(output)):
-            self._run = 1
 
-    def _forget(self) -> None:
-        self._call = self._call_id = ""
-        self._result: ev.Output | None = None
-        self._run, self._told = 0, False
-
-
-def _digest(output: ev.Output | None) -> str:
-    """Of what the model reads, times and hashes masked."""
-    if output is None:
-        return ""
-    return hashlib.blake2b(MASKED.sub("#", ev.as_text(output)).encode(), digest_size=16).hexdigest()
+def _spelled(call: Called) -> Spelled:
+    return Spelled(call.key, call.rest, call.paths)

@@ -1,0 +1,68 @@
+"""The watchdog of one session: what its signals find, and what the model is told of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from agent_cli.engine.parts import WatchdogMode
+from agent_cli.guardrails.feedback import watchdog_block, watchdog_word
+from agent_cli.guardrails.watch import Watch
+from agent_cli.kernel import events as ev
+from agent_cli.ports import Alert, Signal
+
+OBSERVATIONS = 4
+"""The most that wait for the model; the oldest are dropped."""
+
+
+class Watchdog:
+    """`off` sees nothing, `warn` tells the operator, `feedback` the model too, `enforce` also stops."""
+
+    def __init__(self, signals: Iterable[Signal], mode: WatchdogMode) -> None:
+        self.mode: WatchdogMode = mode
+        self._watch = Watch(signals)
+        self._found: list[Alert] = []
+        self._observed: deque[Alert] = deque(maxlen=OBSERVATIONS)
+        self._at_once: list[Alert] = []
+
+    def see(self, event: ev.Recorded, *, live: bool) -> None:
+        """A fact of this session or subtask, not of one below it. What the log held before tells nobody again."""
+        if self.mode == "off":
+            return
+        seen = self._watch.feed(event)
+        if live:
+            self._found += seen.alerts
+            kept = [alert for alert in self._observed if alert.signal not in seen.taken_back]
+            self._observed = deque(kept, OBSERVATIONS)
+
+    def found(self) -> tuple[Alert, ...]:
+        """What was found since the last time, to be told to the operator; for the model it waits here."""
+        found, self._found = tuple(self._found), []
+        if self._tells_model:
+            for alert in found:
+                (self._at_once if alert.at_once else self._observed).append(alert)
+        return found
+
+    def stops(self, alert: Alert) -> bool:
+        return alert.severity == "critical" and self.mode == "enforce"
+
+    def restore(self, halt: ev.GuardrailTrip | None) -> None:
+        """A halt that the log restored: the model has not been told of it yet."""
+        if halt is not None and self._tells_model:
+            self._observed.append(Alert(halt.signal, halt.severity, halt.scope, halt.reason))
+
+    def word(self) -> str:
+        """What cannot wait for the next turn, "" for nothing; it is told once."""
+        told, self._at_once = tuple(self._at_once), []
+        return watchdog_word(told) if told else ""
+
+    def block(self) -> str:
+        """What to tell at the beginning of a turn, "" for nothing; it is told once."""
+        told = (*self._at_once, *self._observed)[-OBSERVATIONS:]
+        self._at_once.clear()
+        self._observed.clear()
+        return watchdog_block(told) if told else ""
+
+    @property
+    def _tells_model(self) -> bool:
+        return self.mode in ("feedback", "enforce")
