@@ -41,12 +41,13 @@ class Watch:
     """Fed every recorded event of one branch once, in order; what is fed twice from fresh gives the same twice.
 
     A signal that breaks is passed over: it must not end a turn, nor keep a session from being opened again.
+    `epoch` counts the changes of files.
     """
 
     def __init__(self, signals: Iterable[Signal]) -> None:
         self._signals = tuple(signals)
         self._told = Told(signal.name for signal in self._signals)
-        self._step = self._epoch = 0
+        self._step = self.epoch = 0
         self._forget()
 
     def feed(self, event: ev.Recorded) -> Seen:
@@ -116,7 +117,7 @@ class Watch:
     def _called(self, call: ToolCall) -> Called:
         key, rest, paths = spelled(call)
         called = Called(
-            call.call_id, call.name, key, rest, paths, self._epoch, self._step, call.name in WAITING
+            call.call_id, call.name, key, rest, paths, self.epoch, self._step, call.name in WAITING
         )
         self._open[call.call_id] = called
         return called
@@ -142,7 +143,7 @@ class Watch:
         self._changes[change] = None
         if len(self._changes) > CHANGES:
             del self._changes[next(iter(self._changes))]
-        self._epoch += 1
+        self.epoch += 1
         return True
 
 
