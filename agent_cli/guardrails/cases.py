@@ -93,7 +93,17 @@ def replay(case: Case, signals: Iterable[Signal]) -> Iterator[Found]:
 def _called(call: CaseCall, number: int, step: int, epoch: int) -> Called:
     shell = {"shell": call.shell.get("cmd", "")} if call.shell else {}
     key, rest, paths = spelled(ToolCall(str(number), call.name, {**call.args, **shell}))
-    return Called(str(number), call.name, key, rest, paths, epoch, step, call.name in WAITING)
+    return Called(
+        str(number),
+        call.name,
+        key,
+        rest,
+        paths,
+        epoch,
+        step,
+        waits=call.name in WAITING,
+        reports=call.kind != "other",
+    )
 
 
 def _came(watch: Watch, call: CaseCall, result: CaseResult, called: Called, *, last: bool) -> Came:
