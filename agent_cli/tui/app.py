@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from time import monotonic
 
 from textual import on
 from textual.app import ComposeResult, SystemCommand
+from textual.binding import Binding
 from textual.events import TextSelected, Unmount
 from textual.screen import Screen
 from textual.theme import Theme
@@ -61,6 +64,8 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         bound("switch", "switch"),
         bound("next-mode", "do('mode')", priority=True),
         bound("fold-all", "do('fold')", priority=True),
+        bound("todo", "do('todo')", priority=True),
+        bound("suspend", "do('suspend')", priority=True),
         bound("models", "do('models')", priority=True),
         bound("help", "do('help')", priority=True),
         bound("palette", "command_palette", priority=True),
@@ -149,7 +154,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
                 "No session could be opened.", problem, MEND.format(key=self._key("quit")) if broken else ""
             )
             if isinstance(problem, NoModel) and self._setup is not None:
-                self._offers = Offers(self._setup, ink_of(self.current_theme))
+                self._offers = Offers(self._setup, ink_of(self.current_theme), self._key("switch"))
                 await self.conversation.mount(self._offers, before=self.conversation.composer)
                 if not self.conversation.composer.text:
                     self._offers.focus()
@@ -233,6 +238,12 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             case "help":
                 conversation.desk.take("/help")
                 conversation.reader.to_end()
+            case "suspend" if can_go_on():
+                self.action_suspend_process()
+            case "suspend":
+                conversation.footer.hint("there is no shell here to go back to")
+            case "todo":
+                conversation.toggle_todo()
             case "models":
                 conversation.composer.begin(MODEL)
             case "page-up" | "page-down":
@@ -248,7 +259,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self.action_do("help")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette lists what the slash lists."""
+        """The palette lists what the slash lists, and what has a key everywhere."""
         for command in book.COMMANDS:
             if command.name != "quit":
                 line = f"/{command.name}"
@@ -256,6 +267,10 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
                     line, command.description, lambda line=line: self.conversation.desk.take(line)
                 )
         yield SystemCommand("theme", "other colours", self.action_change_theme)
+        for binding in self.BINDINGS:
+            if isinstance(binding, Binding) and binding.id not in (None, "palette"):
+                act = partial(self.run_action, binding.action)
+                yield SystemCommand(f"{self._key(binding.id or '')}  {binding.id}", binding.description, act)
         yield SystemCommand("/quit", "leave; the session can be resumed", self.leave)
 
     @on(TextSelected)
@@ -275,6 +290,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     @on(Offers.Typed)
     def _stray(self, event: Offers.Typed) -> None:
         self.conversation.composer.insert(event.text)
+        self.conversation.composer.focus()  # what goes on is a message, whatever its letters are
 
     @on(Offers.Declined)
     def _declined(self) -> None:
@@ -311,6 +327,17 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self.crash = traceback.format_exc()
         self.bell()
         self._close_messages_no_wait()
+
+
+def can_go_on() -> bool:
+    """Whether somebody who controls jobs would take notice that this process stops."""
+    if os.name != "posix":
+        return False
+    parent = os.getppid()
+    try:
+        return os.getsid(parent) == os.getsid(0) and os.getpgid(parent) != os.getpgid(0)
+    except OSError:
+        return False
 
 
 def run(app: AgentApp) -> Leave:

@@ -34,6 +34,8 @@ _SCOPES: dict[str, GrantScope] = {
 HOLD = 0.4
 """Seconds that a deciding key waits: a letter that follows makes both the beginning of a message."""
 
+AROUND = 5
+"""Cells of the margins, the border and the padding."""
 ONCE = "each such change needs its own approval"
 
 
@@ -122,7 +124,8 @@ class Approvals(Vertical, can_focus=True):
         what = self.query_one("#what", Lines)
         if not self._pending:
             return
-        what.most = max(self.screen.size.height * 6 // 10 - 4, 2)
+        keys = len(self._offered(max(self.screen.size.width - AROUND, 8)))
+        what.most = max(self.screen.size.height * 6 // 10 - keys - 1, 2)
         what.put(self._what)
         self.query_one("#keys", Lines).put(self._offered)
 

@@ -41,7 +41,42 @@ class Menu(Protocol):
     def close(self) -> None: ...
 
 
-class Composer(TextArea):
+EDITS = {
+    "up": "cursor_up",
+    "down": "cursor_down",
+    "left": "cursor_left",
+    "right": "cursor_right",
+    "word-left": "cursor_word_left",
+    "word-right": "cursor_word_right",
+    "line-start": "cursor_line_start",
+    "line-end": "cursor_line_end",
+    "select-up": "cursor_up(True)",
+    "select-down": "cursor_down(True)",
+    "select-left": "cursor_left(True)",
+    "select-right": "cursor_right(True)",
+    "select-word-left": "cursor_word_left(True)",
+    "select-word-right": "cursor_word_right(True)",
+    "select-line-start": "cursor_line_start(True)",
+    "select-line-end": "cursor_line_end(True)",
+    "select-line": "select_line",
+    "select-all": "select_all",
+    "delete-left": "delete_left",
+    "delete-right": "delete_right",
+    "delete-word-left": "delete_word_left",
+    "delete-word-right": "delete_word_right",
+    "delete-to-start": "delete_to_start_of_line",
+    "delete-to-end": "delete_to_end_of_line_or_delete_line",
+    "delete-line": "delete_line",
+    "cut": "cut",
+    "copy-text": "copy",
+    "paste": "paste",
+    "undo": "undo",
+    "redo": "redo",
+}
+"""What Textual calls it."""
+
+
+class Composer(TextArea, inherit_bindings=False):
     """Enter sends; Shift+Enter, Ctrl+J, or Enter after a backslash break the line, or what `keys` has instead.
 
     A line break within a burst of keys, as a paste without brackets makes it, never sends.
@@ -162,12 +197,13 @@ class Composer(TextArea):
             self._held.stop()
             self._held = None
             self.insert("\n")
-        action = self._keys.action("composer", pressed(event))
-        if self._does(action):
-            event.stop()
-            event.prevent_default()
-        elif not event.is_printable:
-            await self._act(event)
+        for action in self._keys.actions("composer", pressed(event)):
+            edits = action in EDITS and not event.is_printable
+            if edits or self._does(action):
+                event.stop()
+                event.prevent_default()
+            if edits:
+                await self.run_action(EDITS[action])  # at once: by a binding it would come after later keys
 
     def _does(self, action: str) -> bool:
         """False where the key is to do what it does in any text."""
@@ -187,14 +223,6 @@ class Composer(TextArea):
             case _:
                 return False
         return True
-
-    async def _act(self, event: Key) -> None:
-        """At once, as printable keys are taken: an action that goes through queues would come after later keys."""
-        for binding in self._bindings.key_to_bindings.get(event.key, ()):
-            event.stop()
-            event.prevent_default()
-            await self.run_action(binding.action)
-            return
 
     async def _on_paste(self, event: Paste) -> None:
         event.stop()

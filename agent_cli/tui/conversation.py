@@ -15,11 +15,13 @@ from textual.widgets import Input
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.todo import TodoItem
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
 from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
+from agent_cli.tui.blocks.todo import panel
 from agent_cli.tui.commands import book
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.desk import Desk
@@ -29,10 +31,11 @@ from agent_cli.tui.finder import Finder
 from agent_cli.tui.footer import Footer
 from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.lines import Lines
+from agent_cli.tui.lines import Lines, nothing
 from agent_cli.tui.menu import Choice, CommandMenu, of_commands, of_models
 from agent_cli.tui.queue import queued
 from agent_cli.tui.reader import Reader
+from agent_cli.tui.resumed import restored
 from agent_cli.tui.story import Story
 
 MODEL = "/model "
@@ -50,6 +53,7 @@ class Conversation(Vertical):
     DEFAULT_CSS = """
     Conversation { layers: base above; }
     Conversation #queue { margin: 0 1; }
+    Conversation #todo { margin: 1 1 0 1; padding: 0 1; border-left: outer $panel; }
     Conversation.-short > * { margin-top: 0; }
     """
 
@@ -68,16 +72,20 @@ class Conversation(Vertical):
         self.story = Story(self.reader.column)
         self.feed = Feed(self.set_timer, self.call_after_refresh, self._apply, self.draw)
         self._ink = ink
+        self._todo = Lines(id="todo")
+        self._listed: tuple[TodoItem, ...] | None = None  # what the open panel shows
         self._queue = Lines(id="queue")
         self._shown: tuple[Say, ...] = ()
         self._approvals: Approvals | None = None
         self._menu: CommandMenu | None = None
         self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.desk.keys)
+        self._resumed = 0  # the last fact from before this run
         self._failures: list[Banner] = []  # to open a session
         self._names: Sequence[str] | None = None  # of models; None until they are asked for
 
     def compose(self) -> ComposeResult:
         yield self.reader
+        yield self._todo
         yield self._queue
         yield self.composer
         yield self.footer
@@ -109,6 +117,7 @@ class Conversation(Vertical):
         self._opening.now(session.state.card.id)
         if self._opening in self.reader.column.items:
             self.reader.column.update(self._opening)
+        self._resumed = session.state.seq
         if session.halted:
             self.put(
                 Banner("The session is halted.", f"{session.halted}\n/guardrail says more and clears it.")
@@ -135,6 +144,11 @@ class Conversation(Vertical):
         if self._approvals is not None:
             self._approvals.repaint(ink)
         self.draw()
+
+    def toggle_todo(self) -> None:
+        """Opens or closes the panel of things to do."""
+        self._listed = () if self._listed is None else None
+        self._draw_todo()
 
     def back(self) -> bool:
         """Leaves the innermost thing that is open; False where there is none."""
@@ -172,6 +186,9 @@ class Conversation(Vertical):
         before = self.desk.compacting
         self.desk.heed(event)
         ended = isinstance(event.event, ev.TERMINAL) or before > self.desk.compacting
+        if event.seq == self._resumed and self.desk.session is not None:
+            told = restored(self.desk.session.state, self.desk.session.halted)
+            self.story.insert(Notice(told))
         if isinstance(event.event, ev.ApprovalRequested):
             self.footer.end_hint()
         if ended:
@@ -183,9 +200,22 @@ class Conversation(Vertical):
     def draw(self) -> None:
         self.story.flush()
         self.reader.settle()
+        if self._listed is not None:
+            self._draw_todo()
         self._draw_queue()
         self._draw_approvals()
         self.footer.follow(self.story.streamed, self.story.waiting, below=not self.reader.follows)
+
+    def _draw_todo(self) -> None:
+        """The panel follows the list while it is open."""
+        state = self.desk.session.state if self.desk.session is not None else None
+        items = state.todo if state is not None else ()
+        if self._listed is None:
+            self._todo.put(nothing)
+        elif items != self._listed or not self._todo.display:
+            self._listed = items
+            self._todo.most = max(self.size.height // 3, 3)
+            self._todo.put(panel(items, self._ink))
 
     def _draw_queue(self) -> None:
         says = self.desk.queued

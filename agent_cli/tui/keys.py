@@ -31,6 +31,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("next-mode", ("shift+tab",), "anywhere", "next permission mode"),
     Action("fold-all", ("ctrl+o",), "anywhere", "fold or unfold the block, or everything"),
     Action("models", ("ctrl+l",), "anywhere", "choose a model"),
+    Action("todo", ("ctrl+t",), "anywhere", "open or close the list of things to do"),
+    Action("suspend", ("ctrl+z",), "anywhere", "back to the shell; fg goes on"),
     Action("page-up", ("pageup",), "anywhere", "scroll the transcript up"),
     Action("page-down", ("pagedown",), "anywhere", "scroll the transcript down"),
     Action("palette", ("ctrl+p",), "anywhere", "command palette"),
@@ -41,6 +43,43 @@ ACTIONS: tuple[Action, ...] = (
     Action("complete", ("tab",), "composer", "take the completion that is marked"),
     Action("quit", ("ctrl+d",), "composer", "quit, when nothing is typed"),
     Action("ask-help", ("question_mark",), "composer", "this list, when nothing is typed"),
+    Action("up", ("up",), "composer", "a line up; at the first line an earlier message"),
+    Action("down", ("down",), "composer", "a line down; at the last line a later message"),
+    Action("left", ("left",), "composer", "a character to the left"),
+    Action("right", ("right",), "composer", "a character to the right"),
+    Action("word-left", ("ctrl+left", "alt+b", "alt+left"), "composer", "a word to the left"),
+    Action("word-right", ("ctrl+right", "alt+f", "alt+right"), "composer", "a word to the right"),
+    Action("line-start", ("home", "ctrl+a"), "composer", "to the beginning of the line"),
+    Action("line-end", ("end", "ctrl+e"), "composer", "to the end of the line"),
+    Action("select-up", ("shift+up",), "composer", "select a line up"),
+    Action("select-down", ("shift+down",), "composer", "select a line down"),
+    Action("select-left", ("shift+left",), "composer", "select to the left"),
+    Action("select-right", ("shift+right",), "composer", "select to the right"),
+    Action("select-word-left", ("ctrl+shift+left",), "composer", "select a word to the left"),
+    Action("select-word-right", ("ctrl+shift+right",), "composer", "select a word to the right"),
+    Action("select-line-start", ("shift+home",), "composer", "select to the beginning of the line"),
+    Action("select-line-end", ("shift+end",), "composer", "select to the end of the line"),
+    Action("select-line", ("f6",), "composer", "select the line"),
+    Action("select-all", ("f7",), "composer", "select all"),
+    Action("delete-left", ("backspace",), "composer", "delete to the left"),
+    Action("delete-right", ("delete", "ctrl+d"), "composer", "delete to the right"),
+    Action(
+        "delete-word-left",
+        ("ctrl+w", "ctrl+backspace", "alt+backspace"),
+        "composer",
+        "delete a word to the left",
+    ),
+    Action("delete-word-right", ("alt+delete", "alt+d"), "composer", "delete a word to the right"),
+    Action(
+        "delete-to-start", ("ctrl+u", "super+backspace"), "composer", "delete to the beginning of the line"
+    ),
+    Action("delete-to-end", ("ctrl+k",), "composer", "delete to the end of the line, or the line break"),
+    Action("delete-line", ("ctrl+shift+k",), "composer", "delete the line"),
+    Action("cut", ("ctrl+x", "super+x"), "composer", "cut what is selected, or the line"),
+    Action("copy-text", ("super+c",), "composer", "copy what is selected"),
+    Action("paste", ("ctrl+v",), "composer", "paste what was cut or copied here"),
+    Action("undo", ("ctrl+underscore", "super+z"), "composer", "undo"),
+    Action("redo", ("ctrl+y", "super+y"), "composer", "redo"),
     Action("next", ("j", "down"), "transcript", "next block"),
     Action("previous", ("k", "up"), "transcript", "previous block"),
     Action("first", ("g", "home"), "transcript", "first block"),
@@ -67,6 +106,8 @@ BY_NAME = {action.name: action for action in ACTIONS}
 
 MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "meta", "hyper"})
 NAMES = frozenset(key.value.rpartition("+")[2] for key in Named)
+SHARED = ({"switch", "complete"}, {"quit", "delete-right"})
+"""Pairs that have a key in common: the second does what the first has no use for."""
 TYPED = ("ask-help",)
 """Actions of the composer that a key which is typed may have, since they act on an empty one only."""
 
@@ -103,9 +144,11 @@ class Keys:
 
     def action(self, where: Where, key: str) -> str:
         """The action that a key has there, "" for none."""
-        return next(
-            (action.name for action in ACTIONS if action.where == where and key in self.of(action.name)), ""
-        )
+        return next(iter(self.actions(where, key)), "")
+
+    def actions(self, where: Where, key: str) -> list[str]:
+        """All of them, where the second does what the first has no use for."""
+        return [action.name for action in ACTIONS if action.where == where and key in self.of(action.name)]
 
     def first(self, name: str) -> str:
         """For people: the first key of an action."""
@@ -201,4 +244,4 @@ def _meet(where: Where, other: Where) -> bool:
 
 def _shared(name: str, other: str) -> Iterable[str]:
     """Keys that two actions have in common by intention."""
-    return BY_NAME[name].keys if {name, other} == {"switch", "complete"} else ()
+    return BY_NAME[name].keys if {name, other} in SHARED else ()

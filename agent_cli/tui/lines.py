@@ -29,7 +29,7 @@ class Lines(ScrollView, can_focus=False):
     def __init__(self, *, id: str | None = None, most: int = 1_000) -> None:  # noqa: A002  Textual's word
         super().__init__(id=id)
         self.most = most
-        self._make: Callable[[int], Sequence[Line]] = _nothing
+        self._make: Callable[[int], Sequence[Line]] = nothing
         self._strips: list[Strip] = []
         self._width = 0
         self.display = False
@@ -69,5 +69,6 @@ class Lines(ScrollView, can_focus=False):
         self.fit()
 
 
-def _nothing(_width: int) -> Sequence[Line]:
+def nothing(_width: int) -> Sequence[Line]:
+    """No lines at any width."""
     return ()

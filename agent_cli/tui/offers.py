@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from rich.segment import Segment
 from textual import on
 from textual.containers import Vertical
-from textual.events import Key
+from textual.events import Blur, Focus, Key
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker
 
@@ -22,12 +23,15 @@ from agent_cli.tui.setup import Setup
 from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
 
+HOLD = 0.4
+"""Seconds that a key which chooses waits: a letter that follows makes both the beginning of a message."""
+
 FIRST = "Show me what you can do."
 """What the demo answers."""
 
 
 class Offers(Vertical, can_focus=True):
-    """Posts `Opened` with the session, or `Failed` with what went wrong and stays open."""
+    """Posts `Opened` with the session, or `Failed` with what went wrong and stays open. `way` is the key that leads to it."""
 
     DEFAULT_CSS = """
     Offers {
@@ -61,15 +65,17 @@ class Offers(Vertical, can_focus=True):
     class Declined(Message):
         """None of them."""
 
-    def __init__(self, setup: Setup, ink: Ink) -> None:
+    def __init__(self, setup: Setup, ink: Ink, way: str) -> None:
         super().__init__()
         self._setup = setup
+        self._way = way
         self._ink = ink
         self._variable = 0
         self._busy = ""
         self._asking = ""  # what a download would fetch, while that is asked
         self._download: Worker[None] | None = None
         self._grace = Grace()
+        self._held: tuple[str, Timer] | None = None
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="ways")
@@ -81,6 +87,8 @@ class Offers(Vertical, can_focus=True):
 
     def back(self) -> bool:
         """Out of the entry of the key, the question, or the download; False where none was open."""
+        if self._let_go():
+            return True
         if self._download is not None:
             self._download.cancel()
             self._download = None
@@ -119,6 +127,10 @@ class Offers(Vertical, can_focus=True):
             ways.append(("l", f"install the local model ({self._setup.local})"))
         ways += [("d", "play the demo, without any model"), ("q", "quit")]
         lines: list[Line] = [[Segment("How shall we start?", ink.strong)]]
+        if self._held is not None:
+            lines[0].append(Segment(f"  {self._held[0]} …", ink.dim))
+        elif self.screen.focused is not self:
+            lines[0].append(Segment(f"  {self._way} comes here, to choose", ink.accent))
         for key, text in ways:
             rows = wrap([Segment(clean_line(text), ink.text)], width - 4)
             lines.append([Segment(f"  {key} ", ink.heading), *rows[0]])
@@ -134,13 +146,53 @@ class Offers(Vertical, can_focus=True):
                 event.prevent_default()
             return
         keys = {"y", "n"} if self._asking else {"k", "l", "d", "q"}
-        if event.is_printable and (self._busy or not self._grace.over or event.key not in keys):
+        if self._held is not None:
+            event.stop()
+            self._settle(event)
+        elif event.is_printable and (self._busy or not self._grace.over or event.key not in keys):
             event.stop()
             self._grace.restart()
             self.post_message(self.Typed(event.character or ""))
         elif event.is_printable:
             event.stop()
-            self._choose(event.key)
+            self._hold(event.key)
+
+    def _hold(self, key: str) -> None:
+        if HOLD <= 0:
+            self._choose(key)
+        else:
+            self._held = key, self.set_timer(HOLD, self._take)
+            self._draw()
+
+    def _settle(self, event: Key) -> None:
+        """Another key while one is held: Enter confirms, a letter makes a message of both, others take it back."""
+        if event.key == "enter":
+            self._take()
+            return
+        held = self._let_go()
+        if event.is_printable:
+            self._grace.restart()
+            self.post_message(self.Typed(held + (event.character or "")))
+
+    def _take(self) -> None:
+        held = self._let_go()
+        if held:
+            self._choose(held)
+
+    def _let_go(self) -> str:
+        """Nothing is held any more; returns what was, "" for nothing."""
+        if self._held is None:
+            return ""
+        held, timer = self._held
+        self._held = None
+        timer.stop()
+        self._draw()
+        return held
+
+    @on(Focus)
+    @on(Blur)
+    def _moved(self) -> None:
+        self._draw()
 
     def _choose(self, key: str) -> None:
         if self._asking:

@@ -20,14 +20,21 @@ class Terminal:
     """`screen` is what a person would see. Waiting is for what appears, never for time."""
 
     def __init__(
-        self, *arguments: str, cwd: Path, env: dict[str, str], columns: int = 80, rows: int = 24
+        self,
+        *arguments: str,
+        cwd: Path,
+        env: dict[str, str],
+        columns: int = 80,
+        rows: int = 24,
+        program: list[str] | None = None,
     ) -> None:
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
+        command = program or [sys.executable, "-m", "agent_cli"]
         self.child = pexpect.spawn(
-            sys.executable,
-            ["-m", "agent_cli", *arguments],
+            command[0],
+            [*command[1:], *arguments],
             cwd=str(cwd),
             env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **env},
             dimensions=(rows, columns),

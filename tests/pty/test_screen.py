@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -150,4 +153,35 @@ def test_bytes_that_are_no_text_do_not_end_the_screen(project: Path, home: dict[
         terminal.child.send(b"a\xff\xfeb")
         terminal.until("a\ufffd\ufffdb")
         terminal.type("\x03\x03")
+        assert terminal.ended() == 0
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs a shell that controls jobs")
+def test_ctrl_z_goes_to_the_shell_and_fg_comes_back(project: Path, home: dict[str, str]):
+    env = {**home, "PS1": "READY> ", "HISTFILE": ""}
+    with Terminal(cwd=project, env=env, program=["bash", "--norc", "--noprofile", "-i"]) as terminal:
+        terminal.until("READY>")
+        before = termios.tcgetattr(terminal.child.child_fd)[:4]
+        terminal.line(f"{sys.executable} -m agent_cli --provider echo")
+        terminal.until("ready")
+        terminal.type("half")
+        terminal.until("half")
+        terminal.type("\x1a")
+        terminal.until("Stopped")
+        assert termios.tcgetattr(terminal.child.child_fd)[:4] == before, "the terminal is as it was"
+        assert terminal.raw.rindex(b"\x1b[?1049l") > terminal.raw.rindex(b"\x1b[?1049h")
+        terminal.line("fg")
+        terminal.until("half")
+        terminal.line(" done")
+        terminal.until(lambda screen: screen.count("half done") >= 2)
+        terminal.type("\x04")
+        terminal.until(lambda _: b"READY> " in terminal.raw.rpartition(b"To go on with")[2])
+
+
+def test_without_a_shell_to_go_back_to_it_does_not_stop(project: Path, home: dict[str, str]):
+    with Terminal("--provider", "echo", cwd=project, env=home) as terminal:
+        terminal.until("ready")
+        terminal.type("\x1a")
+        terminal.until("there is no shell here")
+        terminal.type("\x04")
         assert terminal.ended() == 0

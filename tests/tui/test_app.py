@@ -11,7 +11,7 @@ from textual import events
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact, Interrupt, Say, SetMode
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel, StoreCorrupt, StoreUnwritable
-from agent_cli.kernel.messages import Text
+from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.door import Door, Leave
 from tests.fakes.screen import WELCOME, answer, screen, sees, shown, still, strike, turn, until
@@ -110,6 +110,7 @@ class Ways:
 @pytest.fixture
 def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
     monkeypatch.setattr("agent_cli.tui.grace.QUIET", 0.0)
+    monkeypatch.setattr("agent_cli.tui.offers.HOLD", 0.0)
     return Ways()
 
 
@@ -414,7 +415,7 @@ async def test_the_transcript_has_keys():
     async with screen(session, size=(80, 40)) as (app, pilot):
         await sees(pilot, "── done")
         reader = app.conversation.reader
-        await pilot.press("tab", "k", "k")
+        await pilot.press("tab", "k", "k", "k")
         await sees(pilot, "▎ ✓ edit_file")
         await pilot.press("y")
         assert app.clipboard.startswith("edit_file src/parser.py\n--- a/src/parser.py")
@@ -450,7 +451,7 @@ async def test_copying_code_goes_from_fence_to_fence():
     answer(session, "```\nfirst\n```\n\ntext\n\n```\nsecond\n```\n")
     async with screen(session) as (app, pilot):
         await sees(pilot, "second")
-        await pilot.press("tab", "k", "c")
+        await pilot.press("tab", "k", "k", "c")
         assert app.clipboard == "first"
         await pilot.press("c")
         assert app.clipboard == "second"
@@ -593,3 +594,93 @@ async def test_a_halted_session_says_so_at_once():
     async with screen(session) as (_, pilot):
         await sees(pilot, "The ceiling of $10 is reached.")
         await sees(pilot, "/guardrail")
+
+
+@pytest.mark.parametrize("text", ["quiet please", "delete it", "kill that", "list all"])
+async def test_a_sentence_chooses_no_way_even_after_a_pause(
+    text: str, ways: Ways, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent_cli.tui.offers.HOLD", 1_000.0)
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "How shall we start?")
+        await until(pilot, lambda: app.focused is not app.conversation.composer)
+        strike(app, text)
+        await until(pilot, lambda: app.conversation.composer.text == text)
+        await sees(pilot, "Tab comes here, to choose")
+        assert app.return_value is None
+        await pilot.press("tab", "q")
+        await sees(pilot, "q …")
+        await pilot.press("escape")
+        await until(pilot, lambda: "q …" not in shown(app))
+        await pilot.press("q", "enter")
+        await until(pilot, lambda: app.return_value == Leave("", 0))
+
+
+def todo(*items: tuple[str, str]) -> tuple[ev.Recorded, ...]:
+    call = ToolCall("t1", "todo", {"items": [{"text": text, "status": status} for text, status in items]})
+    said = ev.AssistantMessage((call,), "scripted", "scripted-1", "tool-calls")
+    result = ev.Output((Text("noted"),), ev.Shown("\n".join(text for text, _ in items)))
+    return said, ev.ToolCallProposed(call), ev.ToolReturned("t1", "todo", result)
+
+
+async def test_what_the_agent_has_set_itself_to_do_is_a_panel_and_a_block():
+    session = FakeSession()
+    async with screen(session, size=(60, 30)) as (app, pilot):
+        await pilot.press("ctrl+t")
+        await sees(pilot, "To do: nothing is listed")
+        turn(session)
+        session.play(*todo(("look", "done"), ("mend", "in_progress"), ("test", "pending")))
+        await sees(pilot, "To do: 1 of 3 done")
+        for line in ("✓ look", "▸ mend", "○ test"):
+            assert shown(app).count(line) == 2, "once in the panel, once under the call"
+        session.play(*todo(("look", "done"), ("mend", "done"), ("test", "in_progress")))
+        await sees(pilot, "To do: 2 of 3 done")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "To do:" not in shown(app))
+        app.conversation.composer.insert("/todo")
+        await pilot.press("enter")
+        await sees(pilot, "To do: 2 of 3 done")
+
+
+async def test_a_resumed_session_says_what_it_has_brought_along():
+    session = FakeSession()
+    turn(session)
+    session.play(ev.ModeSwitched("plan"), ev.PlanRecorded("plan.md", "mend it"))
+    session.play(ev.ApprovalDecided("c", "bash", True, "operator", "tool", "bash:*"))
+    session.play(*todo(("look", "done"), ("mend", "pending")))
+    answer(session, "Done.")
+    async with screen(session, size=(120, 30)) as (app, pilot):
+        await sees(
+            pilot,
+            "resumed at turn 1: scripted-1, plan mode, 1 grant, no guardrail halt, a plan in force, to do: 1 of 2 done",
+        )
+        turn(session, "go on")
+        await sees(pilot, "▌ go on")
+        assert shown(app).count("resumed at") == 1
+
+
+async def test_a_new_session_was_not_resumed():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        await sees(pilot, "go on")
+        assert "resumed" not in shown(app)
+
+
+async def test_the_palette_lists_commands_and_keys():
+    async with screen(size=(80, 24)) as (app, pilot):
+        listed = {command.title for command in app.get_system_commands(app.screen)}
+        assert {
+            "/todo",
+            "/help",
+            "/quit",
+            "Ctrl+T  todo",
+            "Shift+Tab  next-mode",
+            "Ctrl+Z  suspend",
+        } <= listed
+        await pilot.press("ctrl+p")
+        strike(app, "ctrl+t")
+        await sees(pilot, "open or close the list")
+        await pilot.press("enter")
+        await sees(pilot, "To do: nothing is listed")

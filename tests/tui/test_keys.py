@@ -6,10 +6,11 @@ import pytest
 
 from agent_cli.kernel.commands import Answer, SetMode
 from agent_cli.tui.commands.book import HELP
+from agent_cli.tui.composer import EDITS, Composer
 from agent_cli.tui.door import Welcome
 from agent_cli.tui.grace import QUIET, Grace
 from agent_cli.tui.keys import ACTIONS, BY_NAME, Keys, canonical, label
-from tests.fakes.screen import screen, sees, shown, strike, turn, until
+from tests.fakes.screen import screen, sees, shown, still, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import asks, whole_turn
 
@@ -104,7 +105,7 @@ async def test_keys_of_the_screen_and_of_the_composer_are_changed():
             "next-mode": "f3",
             "send": "ctrl+s",
             "newline": "enter",
-            "quit": "ctrl+x",
+            "quit": "ctrl+q",
             "help": "f2",
             "back": "f4",
         }
@@ -124,7 +125,7 @@ async def test_keys_of_the_screen_and_of_the_composer_are_changed():
         await sees(pilot, "F4 interrupts")
         await pilot.press("f2")
         await sees(pilot, "F2")
-        await pilot.press("ctrl+x")
+        await pilot.press("ctrl+q")
         await until(pilot, lambda: session.closed)
 
 
@@ -136,7 +137,7 @@ async def test_keys_of_the_transcript_are_changed():
         pilot,
     ):
         await sees(pilot, "── done")
-        await pilot.press("tab", "w", "w")
+        await pilot.press("tab", "w", "w", "w")
         await sees(pilot, "▎ ✓ edit_file")
         await pilot.press("e")
         assert app.clipboard.startswith("edit_file src/parser.py")
@@ -181,3 +182,37 @@ async def test_a_question_mark_is_help_on_an_empty_composer_only():
         await pilot.press("backspace", "backspace", "question_mark")
         await sees(pilot, "/permissions")
         assert app.conversation.composer.text == ""
+
+
+async def test_keys_of_editing_and_of_the_history_are_changed():
+    keys = {"up": "alt+k", "left": "alt+h", "delete-word-left": "alt+w", "undo": "f9"}
+    async with screen(FakeSession(), welcome=Welcome(keys=keys)) as (app, pilot):
+        composer = app.conversation.composer
+        strike(app, "first")
+        await pilot.press("enter")
+        await until(pilot, lambda: composer.text == "")
+        await pilot.press("up")
+        assert composer.text == "", "the old key does nothing"
+        await pilot.press("alt+k")
+        assert composer.text == "first"
+        await pilot.press("alt+h", "X")
+        assert composer.text == "firsXt"
+        await pilot.press("end", "alt+w")
+        assert composer.text == ""
+        await pilot.press("f9")
+        assert composer.text == "firsXt"
+
+
+async def test_every_editing_key_is_an_action_of_the_table():
+    assert "BINDINGS" not in vars(Composer)
+    assert {action.name for action in ACTIONS if action.where == "composer"} >= EDITS.keys()
+
+
+async def test_the_keys_of_an_approval_are_all_seen_on_a_small_screen():
+    session = FakeSession()
+    asks(session)
+    async with screen(session, size=(40, 16)) as (_app, pilot):
+        await sees(pilot, "1 of 2")
+        text = await still(pilot)
+        for key in ("y once", "s exact call", "t every call", "a always", "n deny", "N say why", "j/k next"):
+            assert key in text, text

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Literal, TypeAlias
 
+import msgspec
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
 from agent_cli.kernel.events import Display, FileDiff, Output, Shown, as_text
+from agent_cli.kernel.todo import TodoItem
 from agent_cli.tui.blocks.diff import diff_lines, parse
 from agent_cli.tui.blocks.item import INDENT, Item, head_and_tail
+from agent_cli.tui.blocks.todo import todo_lines
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.untrusted import clean, clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
@@ -20,6 +23,7 @@ Progress: TypeAlias = Literal[
     "preparing", "queued", "waiting", "running", "done", "unchanged", "failed", "denied", "not run"
 ]
 
+TODO = "todo"
 HEAD, TAIL = 2, 3
 LIVE = 4
 """Lines of output that a running call shows."""
@@ -67,6 +71,7 @@ class Call(Item):
         "_folded",
         "_live",
         "_size",
+        "_todo",
         "_typed",
         "call_id",
         "duration",
@@ -87,6 +92,7 @@ class Call(Item):
         self._typed = 0
         self._size = 0  # of what the model got
         self._folded = True
+        self._todo: tuple[TodoItem, ...] = ()  # the list that a call of the todo tool sets
 
     def typed(self, name: str, text: str) -> None:
         """A piece of the arguments came."""
@@ -97,6 +103,8 @@ class Call(Item):
     def proposed(self, name: str, arguments: dict[str, Any] | None) -> None:
         self.name = name
         self.subject = self.subject or subject_of(arguments)
+        if name == TODO and arguments:
+            self._todo = _items(arguments.get("items"))
         self.to("queued")
 
     def to(self, progress: Progress, subject: str = "") -> None:
@@ -129,6 +137,8 @@ class Call(Item):
         if self._display is None:
             live = [clean(line) for line in list(self._live)[-LIVE:] if line.strip()]
             output = [[Segment("│ ", ink.faint), Segment(cut(line, inner - 2), ink.dim)] for line in live]
+        elif self._todo and self.progress == "done":
+            output = todo_lines(self._todo, inner, ink)
         elif isinstance(self._display, FileDiff):
             output = self._diff(self._display, inner, ink)
         else:
@@ -236,6 +246,14 @@ class Call(Item):
             if part is head and hidden:
                 shown.append(_more(hidden, ink, unfolds=self._folded))
         return shown
+
+
+def _items(given: object) -> tuple[TodoItem, ...]:
+    """The list as the call gives it; none where it is no list of that kind."""
+    try:
+        return msgspec.convert(given, tuple[TodoItem, ...])
+    except msgspec.ValidationError:
+        return ()
 
 
 def subject_of(arguments: dict[str, Any] | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands import context, figures, guardrail, model, permissions, screen
+from agent_cli.tui.commands import context, figures, guardrail, model, permissions, screen, work
 from agent_cli.tui.commands.command import Command, Host
 from agent_cli.tui.keys import ACTIONS, Where
 
@@ -54,7 +54,7 @@ def _help(host: Host, _rest: str) -> Item:
     for command in COMMANDS:
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
         rows.append((f"{names} {command.arguments}".rstrip(), command.description))
-    rows += [("", ""), ("Keys", ""), ("Up, Down", "earlier messages, at the first and the last line")]
+    rows += [("", ""), ("Keys", "")]
     rows += [(host.keys.shown(*names), does) for names, does in HELP]
     return Report("", rows)
 
@@ -73,6 +73,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("keys", "all actions, their names and keys", _keys),
     *model.COMMANDS,
     *permissions.COMMANDS,
+    *work.COMMANDS,
     *context.COMMANDS,
     *figures.COMMANDS,
     *guardrail.COMMANDS,
@@ -83,6 +84,7 @@ HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     (("send",), "send; while a turn runs, the model gets it before its next step"),
     (("send-after",), "send after the running turn"),
     (("newline",), "new line; so does Enter after a backslash"),
+    (("up", "down"), "earlier and later messages, at the first and the last line"),
     (("back",), "back out of what is open, then interrupt"),
     (("interrupt",), "interrupt; twice within a second: quit"),
     (("quit",), "quit, when nothing is typed"),
@@ -98,7 +100,9 @@ HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("next-mode",), "next permission mode"),
     (("models",), "choose a model"),
-    (("palette",), "command palette"),
+    (("todo",), "what the agent has set itself to do"),
+    (("suspend",), "back to the shell; fg goes on"),
+    (("palette",), "command palette: everything there is"),
     (("help", "ask-help"), "this list; the latter when nothing is typed"),
 )
 """The keys of several actions with one meaning; /keys has all of them with their names."""

@@ -1,0 +1,25 @@
+"""What a session that goes on has brought along, in one line."""
+
+from __future__ import annotations
+
+from agent_cli.engine.state import State
+from agent_cli.tui.blocks.todo import counted
+
+
+def restored(state: State, halted: str) -> str:
+    """Model, mode, and what else is in force from before."""
+    facts = [state.card.id, f"{state.mode} mode", _many(len(state.grants), "grant")]
+    if state.queued:
+        facts.append(f"{_many(len(state.queued), 'message')} waiting")
+    facts.append("halted by a guardrail" if halted else "no guardrail halt")
+    if state.added_usd:
+        facts.append(f"${state.added_usd:g} added to the cost ceiling")
+    if state.plan:
+        facts.append("a plan in force")
+    if state.todo:
+        facts.append(f"to do: {counted(state.todo)}")
+    return f"resumed at turn {state.turn}: {', '.join(facts)}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"no {what}s" if not count else f"{count} {what}{'s' * (count != 1)}"
