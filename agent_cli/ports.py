@@ -102,6 +102,15 @@ class Tool(Protocol):
         ...
 
 
+@runtime_checkable
+class Editable(Protocol):
+    """A tool whose text the operator may change when he is asked about a call."""
+
+    def edited(self, args: Any, text: str, /) -> Any:
+        """The arguments with that text in them."""
+        ...
+
+
 # ── permissions ──────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -118,6 +127,8 @@ class Facts(Plain, frozen=True):
 
     `attended` is False where nobody can answer. `grants` are rules given for this session.
     `control` are resolved paths whose writing needs its own live approval in every mode.
+    `needs_plan` says why nothing may be changed before a plan is recorded, "" where it may.
+    `approves_plans` is set where the operator is asked about each plan.
     """
 
     mode: Mode
@@ -127,6 +138,8 @@ class Facts(Plain, frozen=True):
     deny: tuple[str, ...] = ()
     grants: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
+    needs_plan: str = ""
+    approves_plans: bool = False
 
 
 class Ruling(Plain, frozen=True):

@@ -137,6 +137,12 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     "Permissions": (
         _choice("--permission-mode", key="permissions.mode", choices=MODES, help="What runs without asking. Default: ask."),
         Flag(("--yolo",), "The same as --permission-mode yolo: everything runs.", "permissions.mode"),
+        _choice(
+            "--plan-mode", key="permissions.plan_mode", choices=("off", "advisory", "required"),
+            help="Have the agent write a plan; required: it may change nothing before it did. Default: off.",
+        ),
+        Flag(("--plan-first",), "Deprecated: --plan-mode required.", "permissions.require_plan_artifact"),
+        Flag(("--no-plan-first",), "Deprecated: --plan-mode off.", "permissions.require_plan_artifact"),
         Flag(
             ("--add-dir", "--allow-path"), "A path outside the project, with :r (default), :w or :rw. Repeatable.",
             "path_scope.allow_paths", "many", "PATH[:MODE]",

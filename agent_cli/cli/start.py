@@ -22,6 +22,7 @@ EXCLUSIVE = (
     ("quiet", "verbose", "one says less, the other more"),
     ("model", "tier", "both say which model to ask"),
     ("agentic_tools", "no_agentic_tools", "one switches them on, the other off"),
+    ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
 ONE_SHOT_ONLY = ("output_format", "strict", "quiet", "verbose")
 
@@ -81,7 +82,8 @@ def interpret(line: Line, *, terminal: bool) -> Start:
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, by config key. Paths to allow are not a setting: they come on top of the configured ones."""
     keyed = [flag for flag in FLAGS if flag.key and flag.dest in given and flag.dest != "allow_path"]
-    switched: dict[str, Any] = {"yolo": "yolo", "no_compact": False, "no_agentic_tools": False}
+    switched: dict[str, Any] = {"yolo": "yolo"}
+    switched |= dict.fromkeys(("no_compact", "no_agentic_tools", "no_plan_first"), False)
     flags = {flag.key: switched.get(flag.dest, given[flag.dest]) for flag in keyed}
     if "script" in given:
         flags.setdefault("model.provider", "scripted")

@@ -11,6 +11,8 @@ from agent_cli import __version__
 from agent_cli.compose.budgets import compaction, limits, request_settings, watchdog_mode
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.plan import kept as kept_plans
+from agent_cli.compose.plan import planning
 from agent_cli.compose.scope import facts, results_of, root_of, workspace
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
@@ -41,7 +43,9 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     root = root_of(options, loaded)
     results = results_of(options, kept.log.session)
     left_out = withheld(loaded)
-    space, own = workspace(options, settings, root), own_names(left_out)
+    plan = planning(loaded, left_out)
+    came = {"model.tier": model.card.tier, "permissions.plan_mode": plan.mode}
+    space, own = workspace(options, settings, root), own_names(left_out, plans=plan.recorded)
     return Parts(
         log=kept.log,
         clock=SystemClock(),
@@ -53,7 +57,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS),
-        facts=facts(options, loaded, root, results),
+        facts=facts(options, loaded, root, results, plan.needs_plan),
         limits=limits(settings, attended=options.attended),
         compaction=compaction(options, loaded),
         summary_prompt=_words("summary.md").strip(),
@@ -62,7 +66,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
-        notices=tuple(loaded.notices),
+        notices=(*loaded.notices, *plan.notices),
         on_close=kept.close,
         spill=results.keep if results else None,
         own_tools=own,
@@ -70,9 +74,11 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         small=partial(small_name, settings),
         fresh_signals=signals,
         children=children(settings),
+        plans=kept_plans(loaded),
         task_class=name_of(loaded),
         openings=(
-            *opening(loaded, dropped(loaded), model.card.tier),
+            *opening(loaded, dropped(loaded), came),
+            *plan.openings,
             *told_of(settings, own, model.card),
         ),
     )

@@ -52,7 +52,10 @@ def results_of(options: RunOptions, session: str) -> Results | None:
     return None if options.ephemeral else Results(places.results_dir(session, options.environ))
 
 
-def facts(options: RunOptions, loaded: Loaded, root: Path, results: Results | None) -> Facts:
+def facts(
+    options: RunOptions, loaded: Loaded, root: Path, results: Results | None, needs_plan: str = ""
+) -> Facts:
+    """`needs_plan` says why nothing may be changed before a plan is recorded."""
     settings, home = loaded.settings, places.home_dir(options.environ)
     control = [root / name for name in CONTROL_FILES]
     control += [home / name for name in SHELL_STARTS]
@@ -69,6 +72,8 @@ def facts(options: RunOptions, loaded: Loaded, root: Path, results: Results | No
         allow=tuple(settings.permissions.allow),
         deny=tuple(settings.permissions.deny),
         control=tuple(os.path.realpath(path) for path in control),
+        needs_plan=needs_plan,
+        approves_plans=settings.permissions.plan_approval == "operator",
     )
 
 

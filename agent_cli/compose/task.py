@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from agent_cli.config.sources import Loaded
 from agent_cli.config.task_classes import ORIGIN
-from agent_cli.kernel.usage import Tier
 
 WAYS = {
     "model.tier": ("a {} model", "--model or --tier"),
     "compaction.threshold": ("reduction at {}", "--compaction-threshold"),
+    "permissions.plan_mode": ("plan mode {}", "--plan-mode"),
     "permissions.mode": ("permission mode {}", "--permission-mode"),
 }
 """Keys that a class may set: how the choice reads, and what overrides it."""
@@ -27,15 +28,15 @@ def is_from_task(loaded: Loaded, key: str) -> bool:
     return loaded.origins.get(key, "").startswith(f"{ORIGIN} ")
 
 
-def opening(loaded: Loaded, dropped: frozenset[str], tier: Tier | None) -> tuple[str, ...]:
+def opening(loaded: Loaded, dropped: frozenset[str], actual: Mapping[str, object]) -> tuple[str, ...]:
     """What the class chose, and how each of it is overridden. What flags or config decided is not its choice.
 
-    `tier` is that of the model in use: there may be none of the class's.
+    `actual` is what came of some keys: the provider may have no model of that size, the project no place for plans.
     """
     task = loaded.task
     if task is None:
         return ()
-    said = [_choice(key, value) for key, value in task.defaults.items() if _in_force(loaded, key, tier)]
+    said = [_choice(key, value) for key, value in task.defaults.items() if _in_force(loaded, key, actual)]
     if dropped:
         names = ",".join(sorted(dropped))
         said.append(f"no {names.replace(',', ', ')} (--enable-tools {names})")
@@ -43,10 +44,11 @@ def opening(loaded: Loaded, dropped: frozenset[str], tier: Tier | None) -> tuple
     return (f"Task class {task.name} chose: {chose}.",)
 
 
-def _in_force(loaded: Loaded, key: str, tier: Tier | None) -> bool:
-    if key == "model.tier" and (loaded.settings.model.name or tier != loaded.settings.model.tier):
+def _in_force(loaded: Loaded, key: str, actual: Mapping[str, object]) -> bool:
+    if key == "model.tier" and loaded.settings.model.name:
         return False
-    return is_from_task(loaded, key)
+    came = loaded.task is not None and actual.get(key, loaded.task.defaults[key]) == loaded.task.defaults[key]
+    return came and is_from_task(loaded, key)
 
 
 def _choice(key: str, value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.sources import Loaded
-from agent_cli.engine.own_tools import book
+from agent_cli.engine.own_tools import book, record_plan
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.ports import Tool
 from agent_cli.tools.builtin import NAMES, builtin, check_names
@@ -35,9 +35,10 @@ def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
     return frozenset(settings.tools.disable) | dropped(loaded, enabled) | withheld_wrappers(settings)
 
 
-def own_names(withheld: frozenset[str]) -> frozenset[str]:
-    """The engine's own tools that the model gets."""
-    return frozenset(book.NAMES) - withheld
+def own_names(withheld: frozenset[str], *, plans: bool) -> frozenset[str]:
+    """The engine's own tools that the model gets; without `plans` it records none."""
+    names = frozenset(book.NAMES) - withheld
+    return names if plans else names - {record_plan.NAME}
 
 
 def world_tools(

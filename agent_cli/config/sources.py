@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from agent_cli.config import check, fields, files, places, problems, task_classes
+from agent_cli.config import check, fields, files, old_spellings, places, problems, task_classes
 from agent_cli.config.kinds import allowed_path
 from agent_cli.config.settings import VERSION, Settings
 from agent_cli.kernel.errors import ConfigError
@@ -177,6 +177,8 @@ def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
         check.read(Settings, layer.tree)
     except check.Refused as refused:
         wrong.extend(problems.told(mistake, layer.origin, layer.written) for mistake in refused.mistakes)
+        return
+    old_spellings.renew(layer.origin, layer.tree, wrong, notices)
 
 
 def _leave_out(layer: Layer, notices: list[str]) -> None:

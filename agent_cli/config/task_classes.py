@@ -15,17 +15,20 @@ _INVESTIGATES = ("bash",)
 """What an investigation does without: the model would search with it, past the tools made for that."""
 
 BUILT_IN: dict[str, TaskClass] = {
-    "debug": TaskClass("frontier", 0.65, drop_tools=_INVESTIGATES),
+    "debug": TaskClass("frontier", 0.65, plan_mode="required", drop_tools=_INVESTIGATES),
     "implement": TaskClass("frontier", 0.70),
     "chat": TaskClass("mid", 0.85),
-    "research": TaskClass("mid", 0.65, permission_mode="allow", drop_tools=_INVESTIGATES),
-    "review": TaskClass("frontier", 0.75, drop_tools=_INVESTIGATES),
+    "research": TaskClass(
+        "mid", 0.65, permission_mode="allow", plan_mode="required", drop_tools=_INVESTIGATES
+    ),
+    "review": TaskClass("frontier", 0.75, plan_mode="required", drop_tools=_INVESTIGATES),
 }
 
 KEYS = {
     "tier": "model.tier",
     "compaction_threshold": "compaction.threshold",
     "permission_mode": "permissions.mode",
+    "plan_mode": "permissions.plan_mode",
 }
 """Fields of a class that are defaults of settings."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 from agent_cli.engine import calls
 from agent_cli.engine.calls import Ready, Refused
@@ -14,6 +16,7 @@ from agent_cli.engine.tree import stopping
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.messages import ToolCall
+from agent_cli.ports import Editable
 
 
 class Batch:
@@ -28,6 +31,7 @@ class Batch:
         self._cut = cut
         self._settled: set[str] = set()
         self._room = calls.room(core)
+        self._edited: dict[str, Any] = {}
 
     async def run(self) -> None:
         """Stops between calls as soon as an alert cuts the turn; what did not run is settled as not run."""
@@ -91,7 +95,11 @@ class Batch:
                     self._core.record(
                         ev.ApprovalDecided(call.call.call_id, call.call.name, False, "interrupt")
                     )
-        return [call for call in ready if call.call.call_id not in refused]
+        return [
+            replace(call, args=self._edited.get(call.call.call_id, call.args))
+            for call in ready
+            if call.call.call_id not in refused
+        ]
 
     async def _answers(self, open_calls: dict[asyncio.Future[Answer], Ready], refused: set[str]) -> None:
         """Takes answers in the order in which they come; a grant answers what it covers, too."""
@@ -117,6 +125,7 @@ class Batch:
             "" if ready.ruling.once_only else self._core.parts.suggest(ready.proposal, "always"),
             ready.ruling.once_only,
             self._core.name,
+            isinstance(ready.tool, Editable),
         )
 
     def _decide(self, ready: Ready, answer: Answer, refused: set[str]) -> bool:
@@ -129,9 +138,18 @@ class Batch:
             core.parts.remember(grant)
         core.record(
             ev.ApprovalDecided(
-                call.call_id, call.name, answer.allowed, "operator", scope, grant, answer.message
+                call.call_id,
+                call.name,
+                answer.allowed,
+                "operator",
+                scope,
+                grant,
+                answer.message,
+                bool(answer.edit),
             )
         )
+        if answer.allowed and answer.edit and isinstance(ready.tool, Editable):
+            self._edited[call.call_id] = ready.tool.edited(ready.args, answer.edit)
         if not answer.allowed:
             refused.add(call.call_id)
             told = f"The operator refused this call. {answer.message}".strip()

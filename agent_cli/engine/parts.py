@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
@@ -52,6 +52,16 @@ def _no_name(card: ModelCard) -> str:
     return ""
 
 
+class Plans(NamedTuple):
+    """Where plans are kept. `keep` takes session and plan and gives the path, `revoke` the new path of a path.
+
+    Both raise ToolError.
+    """
+
+    keep: Callable[[str, str], str]
+    revoke: Callable[[str], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """`tools` and `system` depend on the model: a small one gets few tools and a short prompt.
@@ -92,6 +102,7 @@ class Parts:
     notices: tuple[str, ...] = ()
     spill: Callable[[str, str], str] | None = None
     own_tools: frozenset[str] = frozenset()
+    plans: Plans | None = None
     task_class: str = ""
     openings: tuple[str, ...] = ()
     inner_tools: Callable[[ModelCard, frozenset[str]], Mapping[str, Tool]] = _no_tools

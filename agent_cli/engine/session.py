@@ -11,11 +11,23 @@ from agent_cli.engine import endings
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.own_tools.book import own_tools
+from agent_cli.engine.own_tools.record_plan import revoked_block
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Answer, Command, Compact, Interrupt, Mode, Reset, Say, SetMode, SetModel
+from agent_cli.kernel.commands import (
+    Answer,
+    Command,
+    Compact,
+    Interrupt,
+    Mode,
+    Replan,
+    Reset,
+    Say,
+    SetMode,
+    SetModel,
+)
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.kernel.messages import Text
 
@@ -41,6 +53,7 @@ class Session:
             *(ev.OperatorNote(line) for line in parts.openings),
             *(ev.OperatorNote(line, "warning") for line in parts.notices),
         ]
+        self._revoked = ""  # what the model is yet to be told
         self._paused = False
         self._closed = False
         if self.state.running:
@@ -86,6 +99,8 @@ class Session:
                 self._set_model(name)
             case Compact(focus):
                 self._compact(focus)
+            case Replan(reason):
+                self._replan(reason)
             case Reset(guardrail, added):
                 self._ensure_started()
                 self._core.record(ev.GuardrailReset(guardrail, added))
@@ -157,6 +172,26 @@ class Session:
             return
         core.switch(opened, "chosen by the operator")
 
+    def _replan(self, reason: str) -> None:
+        """Takes the plan out of force; the model learns of it with the next request."""
+        core = self._core
+        self._ensure_started()
+        if not self.state.plan or core.parts.plans is None:
+            core.record(ev.OperatorNote("there is no plan in force, so none was revoked", "warning"))
+            return
+        try:
+            path = core.parts.plans.revoke(self.state.plan_path)
+        except AgentError as problem:
+            core.record(ev.OperatorNote(f"the plan stays in force: {problem}", "error"))
+            return
+        core.record(ev.PlanRevoked(path, reason))
+        self._revoked = revoked_block(reason)
+
+    def _tell_of_plan(self) -> None:
+        if self._revoked:
+            self._core.record(ev.OperatorMessage((Text(self._revoked),), by="product"))
+            self._revoked = ""
+
     def _compact(self, focus: str) -> None:
         """Between turns only; a message that comes meanwhile waits for it."""
         if self._task is not None or not self.state.started:
@@ -209,6 +244,7 @@ class Session:
             self._show_queue()
             return
         core.record(ev.OperatorMessage(say.content))
+        self._tell_of_plan()
         if observed := core.watchdog.block():
             core.record(ev.OperatorMessage((Text(observed),), by="product"))
         self._idle.clear()
@@ -232,6 +268,7 @@ class Session:
         while self._steered:
             self._core.record(ev.OperatorMessage(self._steered.popleft().content))
             taken += 1
+        self._tell_of_plan()
         self._show_queue()
         return taken
 

@@ -46,7 +46,7 @@ class State:
     `task_class` is the kind of work that this run was started for, "" for none.
     `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
     session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
-    `plan` is the text of the plan in force; `todo` what the last successful call of that tool set.
+    `plan` is the text of the plan in force, in `plan_path`; `plan_revoked` why the last one is no more; `todo` what the last successful call of that tool set.
     """
 
     session: str
@@ -79,6 +79,8 @@ class State:
     queued: tuple[Say, ...] = ()
     grants: tuple[str, ...] = ()
     plan: str = ""
+    plan_path: str = ""
+    plan_revoked: str = ""
     todo: tuple[TodoItem, ...] = ()
     todo_asked: dict[str, ToolCall] = field(default_factory=dict)
     trips: list[ev.GuardrailTrip] = field(default_factory=list)
@@ -243,10 +245,11 @@ def _work(
         case ev.ToolReturned(call_id, output=output):
             _set_todo(state, state.todo_asked.pop(call_id, None), output)
             _estimate(state, estimate.tokens_of_result(output))
-        case ev.PlanRecorded(plan=plan):
-            state.plan = plan
-        case ev.PlanRevoked():
-            state.plan = ""
+        case ev.PlanRecorded(path, plan):
+            state.plan, state.plan_path, state.plan_revoked = plan, path, ""
+        case ev.PlanRevoked(_, reason):
+            state.plan, state.plan_path = "", ""
+            state.plan_revoked = f"the plan was revoked by the operator{f' ({reason})' if reason else ''}"
 
 
 def _set_todo(state: State, call: ToolCall | None, output: ev.Output) -> None:

@@ -25,12 +25,16 @@ class Say(Plain, frozen=True):
 
 
 class Answer(Plain, frozen=True):
-    """Decides one approval. `message` of a denial is told to the model."""
+    """Decides one approval. `message` of a denial is told to the model.
+
+    `edit` is what runs instead of what was asked for, where the request says that it is `editable`.
+    """
 
     call_id: str
     allowed: bool
     scope: GrantScope = "once"
     message: str = ""
+    edit: str = ""
 
 
 class Interrupt(Plain, frozen=True):
@@ -54,10 +58,16 @@ class Reset(Plain, frozen=True):
     added_usd: float = 0.0
 
 
+class Replan(Plain, frozen=True):
+    """Takes the plan out of force. `reason` is told to the model."""
+
+    reason: str = ""
+
+
 class Compact(Plain, frozen=True):
     """Reduces the conversation now, between turns; `focus` is what the summary is to dwell on."""
 
     focus: str = ""
 
 
-Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact
+Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Replan

@@ -98,6 +98,7 @@ class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
 
     `once_only` says that no answer holds for a later call; else `suggestion` is the rule of "always".
     `agent` is the name of the subtask that asks, "" for the session itself.
+    `editable` says that an answer may carry another text than the one of the preview.
     """
 
     call_id: str
@@ -109,6 +110,7 @@ class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
     suggestion: str = ""
     once_only: bool = False
     agent: str = ""
+    editable: bool = False
 
 
 class ApprovalDecided(Value, frozen=True, tag="approval-decided"):
@@ -121,6 +123,7 @@ class ApprovalDecided(Value, frozen=True, tag="approval-decided"):
     scope: GrantScope = "once"
     grant: str = ""
     message: str = ""
+    edited: bool = False
 
 
 class ToolCallStarted(Value, frozen=True, tag="tool-call-started"):

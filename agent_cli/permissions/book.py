@@ -10,6 +10,8 @@ GATES: tuple[Policy, ...] = (
     policies.control_plane,  # files that decide what is allowed: each write asks, by no grant
     policies.deny_rules,  # the operator's refusals: reads too, in every mode
     policies.plan_mode,  # nothing that changes anything
+    policies.plan_gate,  # nothing that changes anything before a plan is recorded
+    policies.plan_approval,  # the operator agrees to each plan
     policies.path_scope,  # the project and what was added to it
     policies.secret_paths,  # .env, keys, credentials
 )

@@ -72,6 +72,20 @@ def plan_mode(proposal: Proposal, facts: Facts) -> Ruling | None:
     return Ruling("deny", "plan-mode", "in plan mode nothing is changed", remedy)
 
 
+def plan_gate(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """What changes something, leaves the machine or starts another agent waits for a plan."""
+    if not facts.needs_plan or not _waits_for_plan(proposal):
+        return None
+    remedy = "Read what you need, then call record_plan; after that, make the call again."
+    return Ruling("deny", "plan-gate", facts.needs_plan, remedy)
+
+
+def plan_approval(proposal: Proposal, facts: Facts) -> Ruling | None:
+    if not facts.approves_plans or proposal.tool != RECORD_PLAN:
+        return None
+    return Ruling("ask", "plan-approval", "the operator agrees to each plan first", once_only=True)
+
+
 def path_scope(proposal: Proposal, facts: Facts) -> Ruling | None:
     """Outside the roots a person is asked. Only a rule that names the place itself passes, and yolo."""
     if facts.mode == "yolo":
@@ -142,6 +156,9 @@ def mode(proposal: Proposal, facts: Facts) -> Ruling | None:
 # ── shared questions ──
 
 BUNDLE = "read-bundle"
+RECORD_PLAN = "record_plan"
+_OUTWARD = frozenset({"fetch_url", "spawn_agent", "agentic_fetch_url"})
+"""Tools that wait for a plan whatever they touch."""
 _HARMLESS = re.compile(r"/dev/(null|zero|u?random|std(in|out|err)|tty|fd/\d+)")
 
 
@@ -195,6 +212,15 @@ def _permits(proposal: Proposal, rules: tuple[Rule, ...], facts: Facts) -> tuple
             return None
         used[rule.text] = None
     return tuple(used)
+
+
+def _waits_for_plan(proposal: Proposal) -> bool:
+    if proposal.tool in _OUTWARD or proposal.tool.startswith("mcp__"):
+        return True
+    effect = proposal.touches.effect
+    if effect == "network":
+        return True
+    return effect in ("write", "execute") and not _only_reads(proposal)
 
 
 def _only_reads(proposal: Proposal) -> bool:

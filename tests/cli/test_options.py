@@ -28,7 +28,7 @@ def test_no_word_means_two_things():
 
 def test_keys_are_shared_only_by_a_mode_and_its_short_word():
     shared = [key for key in sorted(set(KEYS.values())) if sum(flag.key == key for flag in FLAGS) > 1]
-    assert shared == ["agentic.enabled", "permissions.mode"]
+    assert shared == ["agentic.enabled", "permissions.mode", "permissions.require_plan_artifact"]
 
 
 @pytest.mark.parametrize(

@@ -92,3 +92,17 @@ def test_cd_goes_first(tmp_path, monkeypatch):
     assert Path.cwd() == tmp_path / "deep"
     with pytest.raises(UsageError, match="No such file"):
         enter(start("-C", "nowhere"))
+
+
+def test_the_old_spelling_of_plan_mode_is_read_both_ways() -> None:
+    for words, wanted in (
+        (["--plan-first"], True),
+        (["--plan-first=true"], True),
+        (["--plan-first=false"], False),
+        (["--no-plan-first"], False),
+    ):
+        assert interpret(read(["-p", "x", *words]), terminal=False).flags == {
+            "permissions.require_plan_artifact": wanted
+        }
+    with pytest.raises(UsageError, match="do not go together"):
+        interpret(read(["-p", "x", "--plan-first", "--no-plan-first"]), terminal=False)

@@ -42,28 +42,40 @@ async def test_where_the_provider_has_no_model_of_that_size_the_usual_one_is_tak
     asked = options(session__task_class="chat", model__provider="echo")
     session = open_session(asked).session
     assert session.state.card.provider == "echo"
-    (line,) = opening(prepare(asked), frozenset(), session.state.card.tier)
+    (line,) = opening(prepare(asked), frozenset(), {"model.tier": session.state.card.tier})
     assert "model" not in line
     await session.close()
 
 
 def test_the_line_says_what_was_chosen_and_how_to_override_it(options) -> None:
     loaded = prepare(options(session__task_class="research"))
-    (line,) = opening(loaded, dropped(loaded), "mid")
+    (line,) = opening(loaded, dropped(loaded), {"model.tier": "mid"})
     for part in (
         "research",
         "a mid model (--model or --tier)",
         "reduction at 0.65 (--compaction-threshold)",
         "permission mode allow (--permission-mode)",
+        "plan mode required (--plan-mode)",
         "no bash (--enable-tools bash)",
     ):
         assert part in line
     decided = prepare(
-        options(session__task_class="research", model__name="claude-opus-5", permissions__mode="ask")
+        options(
+            session__task_class="research",
+            model__name="claude-opus-5",
+            permissions__mode="ask",
+            permissions__plan_mode="off",
+        )
     )
-    (line,) = opening(decided, dropped(decided, ["bash"]), "mid")
+    (line,) = opening(decided, dropped(decided, ["bash"]), {"model.tier": "mid"})
     assert line == "Task class research chose: reduction at 0.65 (--compaction-threshold)."
-    assert opening(prepare(options()), frozenset(), None) == ()
+    assert opening(prepare(options()), frozenset(), {}) == ()
+
+
+def test_a_plan_mode_that_nothing_came_of_is_not_said_to_be_chosen(options) -> None:
+    loaded = prepare(options(session__task_class="research"))
+    (line,) = opening(loaded, frozenset(), {"permissions.plan_mode": "off"})
+    assert "plan mode" not in line
 
 
 def test_what_is_given_back_is_not_withheld(options) -> None:

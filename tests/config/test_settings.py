@@ -33,9 +33,10 @@ compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
 tools.disable tools.concurrency tools.max_output_bytes tools.NAME.max_output_bytes
 agentic.enabled agentic.small_model
-permissions.mode permissions.allow permissions.deny
+permissions.mode permissions.allow permissions.plan_mode permissions.plan_approval
+permissions.require_plan_artifact permissions.deny
 path_scope.allow_paths safety.watchdog session.db session.task_class task_classes.NAME.tier task_classes.NAME.compaction_threshold
-task_classes.NAME.permission_mode task_classes.NAME.drop_tools
+task_classes.NAME.permission_mode task_classes.NAME.plan_mode task_classes.NAME.drop_tools
 ui.theme ui.keys ui.status_command run_status
 """
 

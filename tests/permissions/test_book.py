@@ -3,6 +3,7 @@
 import time
 from itertools import permutations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -487,3 +488,28 @@ def test_what_may_not_be_read_with_a_tool_may_not_be_with_a_shell(mode: Mode) ->
 )
 def test_neither_a_here_string_nor_a_function_hides_words(line: str) -> None:
     assert judge(bash(line), facts("yolo", deny=("bash:git push*",))).verdict == "deny"
+
+
+# ── a plan before any change ──
+
+WAITS = (
+    (write(f"{ROOT}/a"), True),
+    (bash("make"), True),
+    (bash("git status && ls"), False),
+    (read(f"{ROOT}/a"), False),
+    (NOTE, False),
+    (network("https://example.org"), True),
+    (Proposal("spawn_agent", False, Touches("none", "x")), True),
+    (Proposal("mcp__server__list", True, Touches("none", "x")), True),
+    (Proposal("record_plan", False, Touches("none", "x")), False),
+)
+
+
+@pytest.mark.parametrize(("proposal", "waits"), WAITS)
+@pytest.mark.parametrize("mode", MODES)
+def test_what_waits_for_a_plan(proposal: Proposal, waits: bool, mode: Mode) -> None:
+    waiting = facts(mode, allow=("*",), grants=("*",))
+    ruling = judge(proposal, msgspec.structs.replace(waiting, needs_plan="no plan yet"))
+    assert (ruling.rule in ("plan-gate", "plan-mode")) == waits
+    if waits:
+        assert ruling.verdict == "deny"

@@ -15,6 +15,9 @@ class TaskClass(Section, frozen=True):
         says("Share of the window at which reduction begins, for frontier, mid and unknown models."),
     ] = None
     permission_mode: Annotated[Mode | None, says("The permission mode.")] = None
+    plan_mode: Annotated[
+        Literal["off", "advisory", "required"] | None, says("Whether a plan comes before any change.")
+    ] = None
     drop_tools: Annotated[
         tuple[Name, ...], says("Tools that are left out; --enable-tools gives them back.")
     ] = ()

@@ -46,6 +46,19 @@ class Permissions(Section, frozen=True):
     allow: Annotated[
         tuple[Name, ...], says("Rules for what runs without asking. Lists of several files are joined.")
     ] = ()
+    plan_mode: Annotated[
+        Literal["off", "advisory", "required"],
+        says(
+            "Whether the agent writes a plan (advisory), and whether it may change nothing before it did (required)."
+        ),
+    ] = "off"
+    plan_approval: Annotated[
+        Literal["none", "operator"],
+        says("Whether you are asked to approve, change or reject each plan before it is in force."),
+    ] = "none"
+    require_plan_artifact: Annotated[
+        Switch | None, says("An old spelling of plan_mode: true is required, false is off.")
+    ] = None
     deny: Annotated[
         tuple[Name, ...], says("Rules for what never runs, in any mode. Lists of several files are joined.")
     ] = ()

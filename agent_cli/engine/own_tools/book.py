@@ -6,10 +6,13 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from agent_cli.engine.core import Core
+from agent_cli.engine.own_tools import record_plan
 from agent_cli.engine.own_tools.agentic import WRAPPERS, Agentic
+from agent_cli.engine.own_tools.record_plan import RecordPlan
 from agent_cli.ports import Tool
 
 MAKERS: dict[str, Callable[[Core], Tool]] = {
+    record_plan.NAME: RecordPlan,
     **{name: partial(Agentic, wrapper) for name, wrapper in WRAPPERS.items()},
 }
 NAMES = tuple(MAKERS)
@@ -18,11 +21,15 @@ NEEDS: dict[str, tuple[str, ...]] = {name: wrapper.inner for name, wrapper in WR
 
 
 def own_tools(core: Core, world: Collection[str]) -> dict[str, Tool]:
-    """Those that `Parts.own_tools` names and that `world` has the tools for. A model of the compact profile gets none."""
+    """Those that `Parts.own_tools` names and that `world` has the tools for.
+
+    A model of the compact profile gets none but what a gate waits for.
+    """
+    wanted = core.parts.own_tools
     if core.model.card.profile == "compact":
-        return {}
+        wanted &= {record_plan.NAME} if core.parts.facts.needs_plan else set[str]()
     return {
         name: make(core)
         for name, make in MAKERS.items()
-        if name in core.parts.own_tools and all(needed in world for needed in NEEDS.get(name, ()))
+        if name in wanted and all(needed in world for needed in NEEDS.get(name, ()))
     }

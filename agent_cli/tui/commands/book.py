@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands import context, figures, guardrail, model, permissions, screen, work
+from agent_cli.tui.commands import context, figures, guardrail, model, permissions, plan, screen, work
 from agent_cli.tui.commands.command import Command, Host
 from agent_cli.tui.keys import ACTIONS, Where
 
@@ -74,6 +74,7 @@ COMMANDS: tuple[Command, ...] = (
     *model.COMMANDS,
     *permissions.COMMANDS,
     *work.COMMANDS,
+    *plan.COMMANDS,
     *context.COMMANDS,
     *figures.COMMANDS,
     *guardrail.COMMANDS,
