@@ -12,7 +12,7 @@ from agent_cli.compose.budgets import compaction, limits, request_settings, watc
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import kept as kept_plans
-from agent_cli.compose.plan import planning
+from agent_cli.compose.plan import Planning, planning
 from agent_cli.compose.scope import facts, results_of, root_of, workspace
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
@@ -44,7 +44,6 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     results = results_of(options, kept.log.session)
     left_out = withheld(loaded)
     plan = planning(loaded, left_out)
-    came = {"model.tier": model.card.tier, "permissions.plan_mode": plan.mode}
     space, own = workspace(options, settings, root), own_names(left_out, plans=plan.recorded)
     return Parts(
         log=kept.log,
@@ -76,11 +75,17 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         children=children(settings),
         plans=kept_plans(loaded),
         task_class=name_of(loaded),
-        openings=(
-            *opening(loaded, dropped(loaded), came),
-            *plan.openings,
-            *told_of(settings, own, model.card),
-        ),
+        openings=_openings(loaded, plan, own, model.card),
+    )
+
+
+def _openings(loaded: Loaded, plan: Planning, own: frozenset[str], card: ModelCard) -> tuple[str, ...]:
+    """What the operator is told when the session begins."""
+    came = {"model.tier": card.tier, "permissions.plan_mode": plan.mode}
+    return (
+        *opening(loaded, dropped(loaded), came),
+        *plan.openings,
+        *told_of(loaded.settings, own, card),
     )
 
 
