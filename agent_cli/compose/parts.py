@@ -11,8 +11,8 @@ from agent_cli import __version__
 from agent_cli.compose.budgets import compaction, limits, request_settings, watchdog_mode
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.plan import kept as kept_plans
 from agent_cli.compose.plan import Planning, planning
+from agent_cli.compose.plan import kept as kept_plans
 from agent_cli.compose.scope import facts, results_of, root_of, workspace
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
