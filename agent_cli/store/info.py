@@ -28,6 +28,14 @@ class SessionInfo(Plain, frozen=True):
     turns: int = 0
 
 
+class Found(Plain, frozen=True):
+    """Where something was said: the session, the entry, and the words around it."""
+
+    session: SessionInfo
+    seq: int
+    around: str
+
+
 def choose(wanted: str, known: Sequence[SessionInfo]) -> SessionInfo:
     """The session of that id, else of that name, else the only one whose id begins so.
 

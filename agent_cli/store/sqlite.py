@@ -10,7 +10,9 @@ from pathlib import Path
 from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.events import Entry
 from agent_cli.kernel.values import kind_of
-from agent_cli.store.info import SessionInfo, choose, exists, not_found, taken
+from agent_cli.store import index
+from agent_cli.store.copying import copy, remove
+from agent_cli.store.info import Found, SessionInfo, choose, exists, not_found, taken
 from agent_cli.store.lease import Lease, take
 from agent_cli.store.opening import connect, settled
 from agent_cli.store.rebuild import APPLY, applied
@@ -28,6 +30,9 @@ INSERT = (
 READ = """
 SELECT seq, time, turn, step, branch, kind, CAST(body AS BLOB) FROM entry
 WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
+"""
+ONE = """
+SELECT number, id, title, name, cwd, model, created, updated, events, turns FROM session WHERE number = ?
 """
 LIST = """
 SELECT id, title, name, cwd, model, created, updated, events, turns FROM session
@@ -106,6 +111,44 @@ class SqliteStore:
             except sqlite3.IntegrityError:
                 raise taken(name) from None
 
+    def fork(self, source: str, session: str, upto: int | None = None) -> SqliteLog:
+        """A new session that begins as another one did, up to and with the entry `upto` (None: all of it).
+
+        Raises SessionNotFound, and StoreError where there is no such entry. The other one may be open elsewhere.
+        """
+        number = self._number(source)
+        log = self.create(session, "")
+        try:
+            with told(self.path):
+                log.begin_at(copy(self._connection, number, log.number, upto))
+        except BaseException:
+            log.close()
+            self.remove(session)
+            raise
+        return log
+
+    def remove(self, session: str) -> None:
+        """Takes it away for good. Raises SessionNotFound, and SessionLocked where a process writes it."""
+        number = self._number(session)
+        lease = take(self._leases, session)
+        try:
+            with told(self.path):
+                remove(self._connection, number)
+        finally:
+            lease.release()
+
+    def search(self, words: str, limit: int = 20) -> list[Found]:
+        """Where all these words were said, the best first. Raises StoreError where SQLite has no such index."""
+        with told(self.path):
+            if not index.exists(self._connection):
+                raise StoreError(
+                    "This build of SQLite has no full-text search, so what was said cannot be searched. "
+                    "Use a Python whose SQLite has FTS5."
+                )
+            hits = index.find(self._connection, words, limit)
+        known = dict(self._numbered({hit.number for hit in hits}))
+        return [Found(known[hit.number], hit.seq, hit.around) for hit in hits if hit.number in known]
+
     def close(self) -> None:
         """Closes its logs, too. Idempotent."""
         for log in self._logs:
@@ -142,6 +185,11 @@ class SqliteStore:
             raise not_found(session)
         return int(found[0])
 
+    def _numbered(self, numbers: set[int]) -> list[tuple[int, SessionInfo]]:
+        with told(self.path):
+            rows = [self._connection.execute(ONE, (number,)).fetchone() for number in numbers]
+        return [(row[0], SessionInfo(*row[1:])) for row in rows if row is not None]
+
     def _infos(self, wanted: str = "", cwd: str | None = None, limit: int | None = None) -> list[SessionInfo]:
         values = {
             "id": mended(wanted),
@@ -165,6 +213,17 @@ class SqliteLog:
         self._lease: Lease | None = lease
         self._connection = connection
         self._path = path
+        with told(path):
+            self._indexed = index.exists(connection)
+
+    @property
+    def number(self) -> int:
+        """Of the session in its file."""
+        return self._number
+
+    def begin_at(self, last: int) -> None:
+        """Entries up to this one are there already."""
+        self._last = last
 
     @property
     def session(self) -> str:
@@ -188,6 +247,8 @@ class SqliteLog:
         try:
             execute("BEGIN IMMEDIATE")
             execute(INSERT, values)
+            if self._indexed and (words := index.words_of(event)):
+                execute(index.ADD, (index.place_of(self._number, entry.seq), mended(words)))
             execute(APPLY, applied(self._number, entry.time, entry.turn, event))
             execute("COMMIT")
         except sqlite3.Error as problem:

@@ -8,19 +8,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from agent_cli.kernel.events import Entry
+from agent_cli.kernel.events import Entry, OperatorMessage
+from agent_cli.kernel.messages import Text
 from agent_cli.store.migrations import APPLICATION_ID, STEPS, migrate, version_of
 from agent_cli.store.rebuild import rebuild
-from agent_cli.store.sqlite import open_store
+from agent_cli.store.rows import body_of
+from agent_cli.store.sqlite import INSERT, open_store
 from tests.fakes import strategies
 from tests.store.made import entry
 
 
-def step_2(connection: sqlite3.Connection) -> None:
+def colour(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE session ADD COLUMN colour TEXT")
 
 
-def step_3(connection: sqlite3.Connection) -> None:
+def red(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE session SET colour = 'red'")
 
 
@@ -40,11 +42,11 @@ def connected(path: Path) -> sqlite3.Connection:
 def test_steps_run_once_in_order_after_a_copy_was_made(old: Path) -> None:
     connection = connected(old)
     for _ in range(2):
-        migrate(connection, old, (*STEPS, step_2, step_3))
-        assert version_of(connection) == 3
+        migrate(connection, old, (*STEPS, colour, red))
+        assert version_of(connection) == len(STEPS) + 2
         assert connection.execute("SELECT id, colour FROM session").fetchall() == [("s-1", "red")]
     connection.close()
-    copy = old.with_name("sessions.db.v1")
+    copy = old.with_name(f"sessions.db.v{len(STEPS)}")
     assert copy.stat().st_mode & 0o777 == 0o600
     store = open_store(copy)
     assert list(store.entries("s-1")) == [entry(1)]
@@ -53,13 +55,13 @@ def test_steps_run_once_in_order_after_a_copy_was_made(old: Path) -> None:
 
 def test_a_step_that_fails_leaves_the_old_version(old: Path) -> None:
     def broken(connection: sqlite3.Connection) -> None:
-        step_3(connection)
+        red(connection)
         raise sqlite3.OperationalError("broken")
 
     connection = connected(old)
     with pytest.raises(sqlite3.OperationalError, match="broken"):
-        migrate(connection, old, (*STEPS, step_2, broken))
-    assert version_of(connection) == 1
+        migrate(connection, old, (*STEPS, colour, broken))
+    assert version_of(connection) == len(STEPS)
     connection.close()
     store = open_store(old)
     assert list(store.entries("s-1")) == [entry(1)]
@@ -73,6 +75,22 @@ def test_a_new_file_carries_our_mark_and_needs_no_copy(old: Path) -> None:
     assert version_of(connection) == len(STEPS)
     connection.close()
     assert list(old.parent.glob("*.v*")) == []
+
+
+def test_what_was_said_before_there_was_an_index_is_found_too(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    connection = connected(path)
+    path.chmod(0o600)
+    migrate(connection, path, STEPS[:1])
+    connection.execute("INSERT INTO session (id, events) VALUES ('s-1', 1)")
+    body = body_of(OperatorMessage((Text("mend the parser"),)))
+    row = (1, 1, 1.0, 1, 0, "", "operator-message", body)
+    connection.execute(INSERT, row)
+    connection.execute(INSERT, (1, 2, 1.0, 1, 0, "", "operator-message", "{broken"))
+    connection.close()
+    store = open_store(path)
+    assert [(found.session.id, found.seq) for found in store.search("parser")] == [("s-1", 1)]
+    store.close()
 
 
 @settings(max_examples=12, deadline=None)
