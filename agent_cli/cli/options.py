@@ -114,6 +114,11 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         ),
         Flag(("-c", "--continue"), "Go on with the latest session of this directory."),
         _text("-r", "--resume", metavar="ID", help="Go on with that session: its id, its beginning, or its name."),
+        _text(
+            "--fork", metavar="ID[@ENTRY]",
+            help="A new session that begins as that one did, up to the entry; without one, all of it.",
+        ),
+        _text("--name", metavar="NAME", help="Give the session a name, for --resume."),
         _text("--session-db", key="session.db", metavar="PATH", help="Keep sessions in this file."),
         Flag(("--ephemeral",), "Keep the session in memory only."),
     ),
@@ -179,7 +184,7 @@ KEYS: dict[str, str] = {name: flag.key for flag in FLAGS for name in flag.names 
 """Every word that has a config key, with it."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "sessions": ("agent_cli.cli.sessions", "List recorded sessions, show one."),
+    "sessions": ("agent_cli.cli.sessions", "List recorded sessions, show, search, export, remove them."),
     "models": ("agent_cli.cli.models", "List the models that are known, with prices and windows."),
     "config": ("agent_cli.cli.config", "Show every setting and where it comes from; check the files."),
     "local": ("agent_cli.cli.local", "The embedded model: install, remove, see how it does."),

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from agent_cli.cli.command import as_json, loaded, options_of, table
+from agent_cli.cli import session_files, session_keeping
+from agent_cli.cli.command import as_json, table
+from agent_cli.cli.session_store import store_of
 from agent_cli.headless.jsonl import fact_of, line_of, whole
 from agent_cli.headless.narration import Level, Narrator
 from agent_cli.headless.plain import one_line, plain
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import calls_of, text_of
 
-if TYPE_CHECKING:
-    from agent_cli.store.sqlite import SqliteStore
-
 app = typer.Typer(
     name="sessions",
-    help="List recorded sessions, show one.",
+    help="List recorded sessions, show, search, export, remove them.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -41,7 +38,7 @@ def list_sessions(
     as_list: AsJson = False,
 ) -> None:
     """List recorded sessions, the latest first."""
-    with _store(ctx) as store:
+    with store_of(ctx, read_only=True) as store:
         infos = store.sessions(None if here else limit)
     if here:
         cwd = str(Path.cwd())
@@ -70,7 +67,7 @@ def show(
     as_lines: AsJson = False,
 ) -> None:
     """Print a session as it went. With --json: its events, one a line, as of stream-json."""
-    with _store(ctx) as store:
+    with store_of(ctx, read_only=True) as store:
         narrator = Narrator(store.find(session).id)
         for entry in store.entries(store.find(session).id):
             line = line_of(fact_of(entry)).rstrip() if as_lines else _shown(entry, narrator)
@@ -78,16 +75,12 @@ def show(
                 typer.echo(line)
 
 
-@contextlib.contextmanager
-def _store(ctx: typer.Context) -> Generator[SqliteStore]:
-    from agent_cli.compose import session_db
-    from agent_cli.store.sqlite import open_store
-
-    store = open_store(session_db(options_of(ctx), loaded(ctx).settings))
-    try:
-        yield store
-    finally:
-        store.close()
+app.command("search")(session_keeping.search)
+app.command("export")(session_files.export)
+app.command("import")(session_files.import_session)
+app.command("rename")(session_keeping.rename)
+app.command("rm")(session_keeping.remove)
+app.command("prune")(session_keeping.prune)
 
 
 def _shown(entry: ev.Entry, narrator: Narrator) -> str:

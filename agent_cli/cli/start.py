@@ -18,6 +18,10 @@ EXCLUSIVE = (
     ("continue", "resume", "both say which session to go on with"),
     ("ephemeral", "continue", "a session in memory is always a new one"),
     ("ephemeral", "resume", "a session in memory is always a new one"),
+    ("fork", "continue", "both say which session to begin with"),
+    ("fork", "resume", "both say which session to begin with"),
+    ("fork", "ephemeral", "a session in memory is always a new one"),
+    ("name", "ephemeral", "a session in memory is never looked for"),
     ("ephemeral", "session_db", "a session in memory is in no file"),
     ("quiet", "verbose", "one says less, the other more"),
     ("model", "tier", "both say which model to ask"),
@@ -42,6 +46,8 @@ class Start:
     config_file: str | None = None
     resume: str | None = None
     resume_latest: bool = False
+    fork: str | None = None
+    name: str | None = None
     ephemeral: bool = False
     allow_paths: tuple[str, ...] = ()
     script: str | None = None
@@ -71,6 +77,8 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         config_file=given.get("config"),
         resume=given.get("resume"),
         resume_latest="continue" in given,
+        fork=given.get("fork"),
+        name=given.get("name"),
         ephemeral="ephemeral" in given,
         allow_paths=tuple(given.get("allow_path", ())),
         script=given.get("script"),
@@ -150,6 +158,8 @@ def run_options(start: Start) -> RunOptions:
         config_file=_path(start.config_file),
         resume=start.resume,
         resume_latest=start.resume_latest,
+        fork=start.fork,
+        name=start.name,
         ephemeral=start.ephemeral,
         allow_paths=start.allow_paths,
         script=_path(start.script),

@@ -25,11 +25,15 @@ def session_db(options: RunOptions, settings: Settings) -> Path:
 
 
 class Kept(NamedTuple):
-    """A session's log, the model it used last ("" for a new one), and what closes the store behind it."""
+    """A session's log, the model it used last ("" for a new one), what closes the store behind it,
+    what to say, and how many entries there are already.
+    """
 
     log: Log
     model: str
     close: Callable[[], None]
+    notices: tuple[str, ...] = ()
+    entries: int = 0
 
 
 def open_log(options: RunOptions, settings: Settings) -> Kept:
@@ -38,18 +42,39 @@ def open_log(options: RunOptions, settings: Settings) -> Kept:
         from agent_cli.store.memory import MemoryStore
 
         memory = MemoryStore()
-        return Kept(memory.create(_new_id(), cwd), "", memory.close)
+        return Kept(memory.create(new_id(), cwd), "", memory.close)
     from agent_cli.store.sqlite import open_store
 
     store = open_store(session_db(options, settings))
     try:
-        if options.resume is None and not options.resume_latest:
-            return Kept(store.create(_new_id(), cwd), "", store.close)
-        found = _find(store, options.resume, cwd)
-        return Kept(store.open(found.id), found.model, store.close)
+        kept = _opened(store, options, cwd)
+        if options.name:
+            store.rename(kept.log.session, options.name)
     except BaseException:
         store.close()
         raise
+    return kept
+
+
+def _opened(store: SqliteStore, options: RunOptions, cwd: str) -> Kept:
+    if options.fork is not None:
+        return _forked(store, options.fork)
+    if options.resume is None and not options.resume_latest:
+        return Kept(store.create(new_id(), cwd), "", store.close)
+    found = _find(store, options.resume, cwd)
+    return Kept(store.open(found.id), found.model, store.close, (), found.events)
+
+
+def _forked(store: SqliteStore, wanted: str) -> Kept:
+    """A copy of the session up to an entry: ID@ENTRY, or ID for all of it."""
+    name, at, seq = wanted.rpartition("@")
+    if not (at and seq.isascii() and seq.isdigit()):
+        name, seq = wanted, ""
+    source = store.find(name)
+    log = store.fork(source.id, new_id(), int(seq) if seq else None)
+    found = store.find(log.session)
+    told = f"forked from {source.id} at entry {found.events}"
+    return Kept(log, found.model, store.close, (told,), found.events)
 
 
 def _find(store: SqliteStore, wanted: str | None, cwd: str) -> SessionInfo:
@@ -60,5 +85,5 @@ def _find(store: SqliteStore, wanted: str | None, cwd: str) -> SessionInfo:
     return found
 
 
-def _new_id() -> str:
+def new_id() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}"

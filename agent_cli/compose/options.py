@@ -12,7 +12,7 @@ from typing import Any
 class RunOptions:
     """`flags` are dotted config keys, only those that were given. `attended` is True where a person can answer.
 
-    `resume` is an id, an id's beginning or a name. `record_to` is the file of a new script.
+    `resume` is an id, an id's beginning or a name; `fork` the same, and @ENTRY behind it. `name` is given to the session. `record_to` is the file of a new script.
     """
 
     cwd: Path
@@ -22,6 +22,8 @@ class RunOptions:
     config_file: Path | None = None
     resume: str | None = None
     resume_latest: bool = False
+    fork: str | None = None
+    name: str | None = None
     ephemeral: bool = False
     allow_paths: tuple[str, ...] = ()
     script: Path | None = None

@@ -17,6 +17,7 @@ from agent_cli.compose.scope import facts, results_of, root_of, workspace
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
 from agent_cli.compose.toolset import dropped, inner_tools, own_names, withheld, world_tools
+from agent_cli.compose.transcripts import save
 from agent_cli.config import places
 from agent_cli.config.files import text_of
 from agent_cli.config.settings import Settings
@@ -65,8 +66,8 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
-        notices=(*loaded.notices, *plan.notices),
-        on_close=kept.close,
+        notices=(*kept.notices, *loaded.notices, *plan.notices),
+        on_close=partial(_close, options, settings, kept),
         spill=results.keep if results else None,
         own_tools=own,
         inner_tools=partial(inner_tools, space),
@@ -100,6 +101,12 @@ def _started(options: RunOptions, settings: Settings, model: OpenModel) -> Sessi
         model=model.card.id,
         mode=settings.permissions.mode,
     )
+
+
+def _close(options: RunOptions, settings: Settings, kept: Kept) -> None:
+    if settings.session.transcripts and not options.ephemeral:
+        save(kept.log, kept.entries, places.runs_dir(kept.log.session, options.environ))
+    kept.close()
 
 
 def _instructions(loaded: Loaded, root: Path) -> tuple[Instructions, ...]:

@@ -46,6 +46,11 @@ def results_dir(session: str, environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "results" / session
 
 
+def runs_dir(session: str, environ: Mapping[str, str]) -> Path:
+    """Where the transcripts of a session's runs are."""
+    return state_dir(environ) / "runs" / session
+
+
 def logs_dir(environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "logs"
 

@@ -8,6 +8,7 @@ import stat
 import time
 from pathlib import Path
 
+from agent_cli.kernel.errors import StoreUnwritable
 from agent_cli.store.migrations import APPLICATION_ID, STEPS, migrate, number, version_of
 from agent_cli.store.troubles import corrupt, told, too_new, unwritable
 
@@ -44,6 +45,42 @@ def connect(path: Path, busy_timeout: float) -> sqlite3.Connection:
         except BaseException:
             connection.close()
             raise
+    return connection
+
+
+def connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
+    """As `connect`; where nothing can be written, the file as it stands, and no sessions where there is none."""
+    try:
+        return connect(path, busy_timeout)
+    except StoreUnwritable:
+        if not os.access(path, os.R_OK):
+            if path.exists():
+                raise
+            return _empty(path)
+    with told(path):
+        try:
+            return _to_read(path, "mode=ro")
+        except sqlite3.OperationalError:
+            # Only where its index can be made the write-ahead log can be read, too.
+            return _to_read(path, "mode=ro&immutable=1")
+
+
+def _to_read(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _recognise(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    connection.text_factory = _lenient
+    return connection
+
+
+def _empty(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    migrate(connection, path)
     return connection
 
 

@@ -14,7 +14,7 @@ from agent_cli.store import index
 from agent_cli.store.copying import copy, remove
 from agent_cli.store.info import Found, SessionInfo, choose, exists, not_found, taken
 from agent_cli.store.lease import Lease, take
-from agent_cli.store.opening import connect, settled
+from agent_cli.store.opening import connect, connect_to_read, settled
 from agent_cli.store.rebuild import APPLY, applied
 from agent_cli.store.rows import body_of, entry_of, mended
 from agent_cli.store.troubles import told, trouble
@@ -41,14 +41,17 @@ ORDER BY updated DESC, number DESC LIMIT :limit
 """
 
 
-def open_store(path: Path, *, busy_timeout: float = 5.0) -> SqliteStore:
+def open_store(path: Path, *, busy_timeout: float = 5.0, read_only: bool = False) -> SqliteStore:
     """The sessions in that file, which is created where it is missing. `busy_timeout` is seconds.
+
+    `read_only` is for those who only look: it also works on a disk that cannot be written.
 
     Raises StoreCorrupt, StoreTooNew, StoreUnwritable, StoreError. A file that is damaged, foreign or newer
     is left as it is.
     """
     path = settled(path)
-    return SqliteStore(path, connect(path, busy_timeout))
+    connection = connect_to_read(path, busy_timeout) if read_only else connect(path, busy_timeout)
+    return SqliteStore(path, connection)
 
 
 class SqliteStore:

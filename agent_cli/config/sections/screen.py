@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from agent_cli.config.kinds import File, Name, Section, says
+from agent_cli.config.kinds import File, Name, Section, Switch, says
 
 
 class Session(Section, frozen=True):
@@ -14,6 +14,12 @@ class Session(Section, frozen=True):
         Name | None,
         says("The kind of work: debug, implement, chat, research, review, or one of task_classes."),
     ] = None
+    transcripts: Annotated[
+        Switch,
+        says(
+            "Whether each run leaves a summary (JSON) and a transcript (Markdown) in the user's state directory."
+        ),
+    ] = True
 
 
 class Ui(Section, frozen=True):

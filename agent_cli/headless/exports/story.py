@@ -1,0 +1,79 @@
+"""A log as what a reader wants to see of it: who said what, and what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel import wire
+from agent_cli.kernel.messages import ToolCall, calls_of, text_of
+
+Who: TypeAlias = Literal["operator", "agent", "call", "note"]
+
+
+class Passage(NamedTuple):
+    """`head` is one line; `body` is text as it stands. `ok` is False for a call that failed."""
+
+    who: Who
+    head: str
+    body: str
+    ok: bool = True
+
+
+def passages(entries: Iterable[ev.Entry], most: int) -> Iterator[Passage]:
+    """`most` bytes of each result are kept. What a subtask did is told by its digest."""
+    calls: dict[str, ToolCall] = {}
+    for entry in entries:
+        if entry.branch:
+            continue
+        match entry.event:
+            case ev.OperatorMessage(content, by):
+                if by == "operator":
+                    yield Passage("operator", "", text_of(content))
+            case ev.AssistantMessage(parts):
+                calls.update({call.call_id: call for call in calls_of(parts)})
+                if text := text_of(parts).strip():
+                    yield Passage("agent", "", text)
+            case ev.ToolReturned(call_id, tool, output):
+                call = calls.pop(call_id, None)
+                said = arguments_of(call, 200) if call else ""
+                yield Passage("call", f"{tool} {said}".strip(), cut(ev.as_text(output), most), output.ok)
+            case _:
+                if told := _note(entry.event):
+                    yield Passage("note", told, "")
+
+
+def _note(event: ev.Recorded) -> str:
+    match event:
+        case ev.GuardrailTrip(guardrail, reason=reason):
+            return f"{guardrail}: {reason}"
+        case ev.CompactionPerformed(mode, before, after):
+            return f"the conversation was reduced ({mode}): {before:,} → {after:,} tokens"
+        case ev.CheckpointPerformed(note=note):
+            return f"checkpoint {note}".strip()
+        case ev.ModelSwitched(provider, model):
+            return f"from here on {provider}/{model}"
+        case ev.TurnError(message=message):
+            return f"ended without an answer: {message}"
+        case ev.OperatorNote(text):
+            return text
+        case _:
+            return ""
+
+
+def arguments_of(call: ToolCall, most: int) -> str:
+    """The arguments as one line of JSON, at most so many bytes."""
+    if call.arguments is None:
+        return cut(call.raw, most)
+    if len(call.arguments) == 1 and isinstance(value := next(iter(call.arguments.values())), str):
+        return cut(" ".join(value.split()), most)
+    return cut(wire.to_json(call.arguments), most)
+
+
+def cut(text: str, most: int) -> str:
+    """At most so many bytes, on a character boundary, saying how much there was."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= most:
+        return text
+    return f"{data[:most].decode('utf-8', 'ignore')} … [{len(data):,} bytes]"

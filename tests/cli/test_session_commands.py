@@ -1,0 +1,203 @@
+"""`agent-cli sessions …`, `--fork`, `--name`, and what a run leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_cli.cli.entry import run
+from agent_cli.config import places
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch, capfd):
+    """Runs a command in a directory of its own; returns exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*argv):
+        code = run(list(argv))
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return asked
+
+
+@pytest.fixture
+def first(ask):
+    """A session of one turn; its id."""
+    assert ask("-p", "mend the <parser>", "--provider", "echo", "--name", "first")[0] == 0
+    return listed(ask)[0]["id"]
+
+
+def listed(ask):
+    return json.loads(ask("sessions", "list", "--json")[1])
+
+
+def test_a_named_session_is_resumed_by_its_name(ask, first):
+    assert ask("-p", "go on", "--provider", "echo", "-r", "first")[0] == 0
+    assert [(row["name"], row["turns"]) for row in listed(ask)] == [("first", 2)]
+
+
+def test_a_name_is_given_once(ask, first):
+    code, _, err = ask("-p", "other", "--provider", "echo", "--name", "first")
+    assert code != 0
+    assert "called 'first' already" in err
+
+
+def test_a_fork_goes_its_own_way_and_says_where_it_comes_from(ask, first):
+    code, out, err = ask("-p", "another way", "--provider", "echo", "--fork", "first@3")
+    assert (code, out) == (0, "mend the <parser>\nanother way\n"), "the answer is not part of it"
+    assert f"forked from {first} at entry 3" in err
+    fork, source = listed(ask)
+    assert (source["id"], source["turns"], fork["turns"]) == (first, 1, 2)
+    assert fork["title"] == source["title"] == "mend the <parser>"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--fork", "first@99"], "There is no entry 99 to fork at"),
+        (["--fork", "nobody"], "There is no session 'nobody'"),
+        (["--fork", "first", "-c"], "--fork and --continue do not go together"),
+    ],
+)
+def test_what_cannot_be_forked(ask, first, words, told):
+    code, _, err = ask("-p", "hello", "--provider", "echo", *words)
+    assert code != 0
+    assert told in err
+    assert len(listed(ask)) == 1
+
+
+def test_what_was_exported_is_imported_as_it_was(ask, first, tmp_path):
+    assert ask("sessions", "export", "first", "-o", "kept.jsonl")[0] == 0
+    exported = (tmp_path / "kept.jsonl").read_text()
+    assert (tmp_path / "kept.jsonl").stat().st_mode & 0o777 == 0o600
+    assert ask("sessions", "export", "first")[1] == exported
+    assert ask("sessions", "rm", "first", "--yes")[0] == 0
+    assert listed(ask) == []
+    assert ask("sessions", "import", "kept.jsonl")[1].strip() == first
+    assert ask("sessions", "export", first)[1] == exported
+    other = ask("sessions", "import", "kept.jsonl")[1].strip()
+    assert other != first, "the id is taken: it gets a new one"
+    assert ask("-p", "go on", "--provider", "echo", "-r", other)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "holds no fact"),
+        ("{", "Line 1 is not a fact"),
+        ("[]", "Line 1 is not a fact"),
+        ('{"v": 99, "seq": 1, "type": "turn-started"}', "version 99 of the format"),
+        ('{"v": 1, "seq": 1, "type": "nothing-known", "session": "s", "time": 1, "turn": 0, "step": 0}', "Line 1"),
+        ('{"v": 1, "seq": "x", "type": "turn-started", "model": "m"}', "Line 1"),
+        ("[" * 100_000, "Line 1 is not a fact"),
+    ],
+)  # fmt: skip
+def test_what_is_no_session_is_not_imported(ask, tmp_path, text, told):
+    (tmp_path / "broken.jsonl").write_text(text)
+    code, _, err = ask("sessions", "import", "broken.jsonl")
+    assert code == 1
+    assert told in err
+    assert listed(ask) == []
+
+
+def test_pages_show_what_was_recorded_as_text(ask, first):
+    page = ask("sessions", "export", first, "--format", "html")[1]
+    assert "mend the &lt;parser&gt;" in page
+    assert "<parser>" not in page
+    assert (
+        "## You\n\nmend the <parser>\n\n## Agent\n"
+        in ask("sessions", "export", first, "--format", "markdown")[1]
+    )
+
+
+def test_what_was_said_is_found(ask, first):
+    found = json.loads(ask("sessions", "search", "pars", "mend", "--json")[1])
+    assert [(row["session"]["id"], row["seq"]) for row in found] == [(first, 3), (first, 5)]
+    assert ask("sessions", "search", "nothing-of-it")[1] == "Nothing was found.\n"
+
+
+def test_nothing_is_removed_without_a_yes(ask, first):
+    for words in (["rm", "first"], ["prune", "--older-than", "0", "--keep", "0"]):
+        if words[0] == "prune":
+            assert ask("sessions", "rename", "first", "")[0] == 0
+        code, _, err = ask("sessions", *words)
+        assert code == 1
+        assert "Say --yes" in err
+    assert len(listed(ask)) == 1
+
+
+def test_pruning_spares_the_latest_and_those_with_a_name(ask, first):
+    for words in ("second", "third"):
+        ask("-p", words, "--provider", "echo")
+    old = ask("sessions", "prune", "--older-than", "0", "--keep", "1", "--dry-run")[1]
+    assert [line.split()[-1] for line in old.splitlines()] == ["second"]
+    assert ask("sessions", "prune", "--older-than", "0", "--keep", "1", "-y")[1] == "1 removed.\n"
+    assert [row["title"] for row in listed(ask)] == ["third", "mend the <parser>"]
+    assert ask("sessions", "prune", "--older-than", "30", "-y")[1] == "Nothing is that old.\n"
+
+
+def test_a_run_leaves_a_summary_and_a_transcript(ask, first):
+    directory = places.runs_dir(first, os.environ)
+    summary = json.loads((directory / "1.json").read_text())
+    assert summary["response"] == "mend the <parser>"
+    assert summary["turns"] == [{"outcome": "completed", "exit_code": 0, "exhausted": None}]
+    assert "mend the <parser>" in (directory / "1.md").read_text()
+    assert (directory / "1.md").stat().st_mode & 0o777 == 0o600
+    ask("-p", "go on", "--provider", "echo", "-r", "first")
+    assert len(list(directory.glob("*.json"))) == 2
+    ask("sessions", "rm", "first", "-y")
+    assert not directory.exists()
+
+
+def test_no_transcript_where_none_is_wanted_or_none_can_be(ask, tmp_path):
+    assert ask("-p", "hello", "--provider", "echo", "--ephemeral")[0] == 0
+    runs = places.state_dir(os.environ) / "runs"
+    assert not runs.exists()
+    runs.parent.mkdir(parents=True, exist_ok=True)
+    runs.write_text("in the way")
+    code, out, _ = ask("-p", "hello", "--provider", "echo")
+    assert (code, out) == (0, "hello\n"), "saving is best effort"
+    runs.unlink()
+    (tmp_path / ".agents").mkdir()
+    (tmp_path / ".agents" / "config.json").write_text('{"session": {"transcripts": false}}')
+    assert ask("-p", "hello", "--provider", "echo")[0] == 0
+    assert not runs.exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_disk_that_cannot_be_written_can_be_listed(ask, first):
+    home = places.database(os.environ).parent
+    for path in home.rglob("*"):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    home.chmod(0o500)
+    try:
+        assert [row["id"] for row in listed(ask)] == [first]
+        assert ask("sessions", "show", first)[0] == 0
+    finally:
+        home.chmod(0o700)
+        for path in home.rglob("*"):
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def test_a_session_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    from agent_cli.store.opening import _to_read
+    from agent_cli.store.sqlite import SqliteStore, open_store
+    from tests.store.made import entry
+
+    path = tmp_path / "sessions.db"
+    store = open_store(path)
+    store.create("s-1", "/").append(entry(1))
+    store.close()
+    for how in ("mode=ro", "mode=ro&immutable=1"):
+        store = SqliteStore(path, _to_read(path, how))
+        assert [info.id for info in store.sessions()] == ["s-1"]
+        assert list(store.entries("s-1")) == [entry(1)]
+        store.close()
+    missing = open_store(Path("/proc/no/such/sessions.db"), read_only=True)
+    assert missing.sessions() == []
+    missing.close()
