@@ -109,4 +109,4 @@ def test_completion_offers_options_values_and_commands():
     assert complete("agent-cli --perm", 1) == ["--permission-mode"]
     assert complete("agent-cli --permission-mode a", 2) == ["ask", "acceptEdits", "allow"]
     assert "sessions" in complete("agent-cli ", 1)
-    assert complete("agent-cli sessions ", 2) [:2] == ["list", "show"]
+    assert complete("agent-cli sessions ", 2)[:2] == ["list", "show"]
