@@ -41,7 +41,7 @@ class Batch:
             if stopping(self._core) is None:
                 await self._run_vetted([self._vet(call) for call in self._proposed])
         finally:
-            self.settle_rest(calls.NOT_RUN)
+            self.settle_rest(calls.not_run(self._core))
 
     def _vet(self, call: ToolCall) -> Ready | Refused:
         return calls.vet(self._core, call, cut=call.call_id in self._cut)
@@ -67,12 +67,21 @@ class Batch:
             await self._run_group(group)
 
     async def _run_group(self, group: list[Ready]) -> None:
-        if len(group) == 1:
-            await calls.run(self._core, group[0], self._room)
-            return
-        async with asyncio.TaskGroup() as tasks:
-            for ready in group:
-                tasks.create_task(calls.run(self._core, ready, self._room))
+        """Until all have returned, or something cuts the turn: then those that still run are cancelled."""
+        running = [asyncio.create_task(calls.run(self._core, ready, self._room)) for ready in group]
+        stop = asyncio.create_task(self._core.stopping.wait())
+        try:
+            left = set(running)
+            while left and not stop.done():
+                done, _ = await asyncio.wait({*left, stop}, return_when=asyncio.FIRST_COMPLETED)
+                left -= done
+        finally:
+            for task in (stop, *running):
+                task.cancel()
+            ended = await asyncio.gather(*running, return_exceptions=True)
+        for problem in ended:
+            if isinstance(problem, Exception):
+                raise problem
 
     # ── approvals ──
 
@@ -103,7 +112,7 @@ class Batch:
 
     async def _answers(self, open_calls: dict[asyncio.Future[Answer], Ready], refused: set[str]) -> None:
         """Takes answers in the order in which they come; a grant answers what it covers, too."""
-        while open_calls:
+        while open_calls and stopping(self._core) is None:
             done, _ = await asyncio.wait(open_calls, return_when=asyncio.FIRST_COMPLETED)
             for answered in done:
                 if self._decide(open_calls.pop(answered), answered.result(), refused):
@@ -154,6 +163,7 @@ class Batch:
             refused.add(call.call_id)
             told = f"The operator refused this call. {answer.message}".strip()
             self._settle(call, calls.failure(told))
+            core.cut(core.refusals.refused(call))
         return bool(grant)
 
 

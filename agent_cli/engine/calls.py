@@ -21,7 +21,7 @@ from agent_cli.ports import Proposal, Ruling, Tool
 
 log = logging.getLogger("agent_cli.engine")
 
-CANCELLED = "cancelled by the operator; what it returned so far may be missing"
+CANCELLED = "cancelled {why}; what it returned so far may be missing"
 CUT = "not run: the arguments were cut off by the output limit; make the call again in smaller parts"
 CRASHED = "{name} crashed ({problem}); this is a fault of the tool"
 RETRIEVE = "retrieve_output"
@@ -30,6 +30,7 @@ BATCH_BYTES_PER_TOKEN = 2
 running: ContextVar[str] = ContextVar("running", default="")
 """The id of the call whose tool runs."""
 NOT_RUN = "not run: the turn was stopped before this call"
+BY_OPERATOR = "by the operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ class Refused:
 
 def failure(text: str) -> ev.Output:
     return ev.Output((Text(text),), ok=False)
+
+
+def not_run(core: Core) -> str:
+    """What a call is told that was stopped before it began."""
+    return f"{NOT_RUN}: {core.cut_off}" if core.cut_off else NOT_RUN
 
 
 def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
@@ -125,7 +131,8 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         output = await ready.tool.run(ready.args, say)
     except asyncio.CancelledError as cancelled:
         so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
-        told = failure("\n".join(filter(None, (CANCELLED, so_far))))
+        why = f"since the turn was stopped: {core.cut_off}" if core.cut_off else BY_OPERATOR
+        told = failure("\n".join(filter(None, (CANCELLED.format(why=why), so_far))))
         told = _bounded(core, ready, told, room)
         settle(core, call, told, executed=True, seconds=clock.monotonic() - begun)
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import msgspec
 
@@ -15,16 +16,25 @@ from agent_cli.engine.parts import Parts
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
+from agent_cli.guardrails.halts import Halt
 from agent_cli.guardrails.ledger import Ledger
+from agent_cli.guardrails.refusals import Refusals, Storm
+from agent_cli.guardrails.reserve import Reserve
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, calls_of
 from agent_cli.ports import Alert, Facts, OpenModel, Provider, Tool
 
+Stop: TypeAlias = Alert | budgets.Breach | Storm
+"""What cuts a turn: the watchdog, a ceiling, or refusals without end."""
+
 
 class Core:
-    """One session's facts and folds. `stop` is the first alert that cuts the turn, until somebody takes it.
+    """One session's facts and folds.
+
+    `stop` is the first thing that cuts the turn, until somebody takes it; `stopping` is set as long as it is there.
+    `cut_off` is what the results of calls that it stops are told, "" where the operator stops them.
 
     A subtask has a core of its own over that of its session (`above`), with which it shares the log, the answers
     of the operator and every ceiling. `name` is what people call it; its facts stand in the branch `branch`.
@@ -48,7 +58,11 @@ class Core:
         self.ledger = Ledger()
         self.deadline: Deadline | None = None
         self.left: dict[int, Provider] = {}
-        self.stop: Alert | None = None
+        self._stop: Stop | None = None
+        self.stopping = asyncio.Event()
+        self.cut_off = ""
+        self.refusals = Refusals()
+        self.reserve: Reserve = above.reserve if above else Reserve()
         self.waiting: dict[str, asyncio.Future[Answer]] = above.waiting if above else {}
         self.started = parts.started
         self.last_model = ("", "")
@@ -65,7 +79,7 @@ class Core:
             self.trunk.replay()
             self.state.settle()
         self._live = True
-        self.watchdog.restore(self.state.watchdog_halt)
+        self.watchdog.restore(self.state.halts.watchdog)
         self._for_model: tuple[str, Mapping[str, Tool], tuple[str, ...]] | None = None
 
     # ── facts ──
@@ -73,10 +87,12 @@ class Core:
     def record(self, event: ev.Recorded) -> ev.Entry:
         """Writes a fact and lets the signals see it. What they find is recorded too."""
         entry = self.hub.record(event)
+        if isinstance(event, ev.UsageReported) and event.purpose != "step":
+            self.cut(budgets.cost_breach(self.spent(), self.limits))
         for alert in self.watchdog.found():
             self.record(ev.GuardrailFinding(alert.signal, "behaviour", alert.severity, alert.reason))
-            if self.stop is None and self.watchdog.stops(alert):
-                self.stop = alert
+            if self.watchdog.stops(alert):
+                self.cut(alert)
         return entry
 
     def _apply(self, entry: ev.Entry) -> None:
@@ -106,27 +122,35 @@ class Core:
             case ev.UsageReported(_, usage, cost):
                 child = entry.branch.removeprefix(f"{self.key}:sub:").partition(":sub:")[0]
                 self.ledger = self.ledger.spend(f"{self.key}:sub:{child}", cost or 0.0, usage.total)
+                if self._live:
+                    self.cut(budgets.cost_breach(self.spent(), self.limits))
             case _:
                 pass
 
-    def trip(self, breach: budgets.Breach, *, halted_turn: bool) -> None:
-        """Records that a ceiling was reached."""
-        scope: ev.StopScope = "session" if breach.session else "turn"
-        self.record(
-            ev.GuardrailTrip(breach.guardrail, breach.exhausted, "halt", scope, breach.reason, halted_turn)
-        )
+    @property
+    def stop(self) -> Stop | None:
+        return self._stop
+
+    @stop.setter
+    def stop(self, stop: Stop | None) -> None:
+        self._stop = stop
+        if stop is None:
+            self.stopping.clear()
+        else:
+            self.cut_off = stop.reason
+            self.stopping.set()
+
+    def cut(self, stop: Stop | None) -> None:
+        """Nothing more is dispatched from here on; the first reason is the one that counts."""
+        if self._stop is None and stop is not None:
+            self.stop = stop
 
     # ── what rules and requests are made from ──
 
     @property
     def limits(self) -> Limits:
         """The ceilings in force: granted budget raises the session's cost ceiling, if there still is one."""
-        limits = self.parts.limits
-        if not (limits.max_session_cost and self.state.added_usd):
-            return limits
-        return msgspec.structs.replace(
-            limits, max_session_cost=limits.max_session_cost + self.state.added_usd
-        )
+        return self.state.halts.limits(self.parts.limits)
 
     def facts(self) -> Facts:
         facts, state = self.parts.facts, self.root.state
@@ -167,14 +191,11 @@ class Core:
         limit = budget_of(self.model.card, compaction).limit
         self.state.context_limit = limit if compaction.enabled else None
 
-    def halt(self) -> str:
-        """Why the session refuses turns, "" if it does not. Live config wins over what the log restored."""
-        breach = budgets.halted_by_cost(self.spent().session_cost, self.limits)
-        if breach is not None:
-            return breach.reason
-        if self.state.watchdog_halt is not None and self.parts.watchdog == "enforce":
-            return f"watchdog: {self.state.watchdog_halt.reason}"
-        return ""
+    def halts(self) -> tuple[Halt, ...]:
+        """Everything that refuses turns now. Live config wins over what the log restored."""
+        return self.state.halts.standing(
+            self.spent().session_cost, self.parts.limits, enforced=self.parts.watchdog == "enforce"
+        )
 
     def tools(self) -> Mapping[str, Tool]:
         return self._prefix()[1]

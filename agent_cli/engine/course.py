@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from agent_cli.engine import endings
+from agent_cli.engine import endings, stopping
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Ending, Stopped
@@ -60,10 +60,11 @@ class Course:
         if self.cancelled:
             return endings.interrupted()
         breach = budgets.duration_breach(limit)
-        self._core.trip(breach, halted_turn=True)
+        stopping.trip(self._core, breach, halted_turn=True)
         return endings.exhausted(breach)
 
     def _time_out(self) -> None:
         self._timed_out = True
+        self._core.cut_off = budgets.duration_breach(self._core.parts.limits.max_duration or 0.0).reason
         if self._task is not None:
             self._task.cancel()

@@ -22,18 +22,28 @@ class Deadline:
         self._since = 0.0
         self._timer: asyncio.Task[None] | None = None
         self._pauses = 0
+        self._used = 0.0
+        self._running = False
+
+    @property
+    def used(self) -> float:
+        """Seconds since the first start, pauses excluded."""
+        running = self._clock.monotonic() - self._since if self._running else 0.0
+        return self._used + running
 
     def start(self) -> None:
+        self._since, self._running = self._clock.monotonic(), True
         if self._left is None:
             return
-        self._since = self._clock.monotonic()
         self._timer = asyncio.create_task(self._run(self._left))
 
     def stop(self) -> None:
+        passed = self._clock.monotonic() - self._since if self._running else 0.0
+        self._used, self._running = self._used + passed, False
         if self._timer is not None and self._left is not None:
             self._timer.cancel()
             self._timer = None
-            self._left = max(0.0, self._left - (self._clock.monotonic() - self._since))
+            self._left = max(0.0, self._left - passed)
 
     @contextmanager
     def paused(self) -> Generator[None]:

@@ -17,6 +17,10 @@ EXIT_INTERRUPTED = 130
 NO_PROGRESS_SIGNALS = frozenset({"no-news", "null-result-streak"})
 
 
+class Cut(Exception):
+    """What is under way ends here; the session knows why. Raised where a request is in flight."""
+
+
 class Stopped(Exception):
     """The turn ends here, with this ending. Raised by the turn's own flow only, never inside a tool."""
 
@@ -35,6 +39,7 @@ def landed(exhausted: Exhausted) -> Ending:
 
 
 def exhausted(breach: Breach) -> Ending:
+    """Cut at a ceiling, without an answer."""
     outcome: Outcome = "guardrail-stop" if breach.exhausted == "cost" else "budget-exhausted"
     return TurnError("canceled", outcome, EXIT_CUT, breach.reason, breach.exhausted)
 
@@ -42,6 +47,11 @@ def exhausted(breach: Breach) -> Ending:
 def watched(signal: str, reason: str) -> Ending:
     outcome: Outcome = "no-progress" if signal in NO_PROGRESS_SIGNALS else "loop-detected"
     return TurnError("canceled", outcome, EXIT_CUT, reason)
+
+
+def refused_again(reason: str) -> Ending:
+    """The operator refused the same call too often."""
+    return TurnError("canceled", "guardrail-stop", EXIT_CUT, reason)
 
 
 def interrupted() -> Ending:

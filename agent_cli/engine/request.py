@@ -12,7 +12,9 @@ from agent_cli.context import estimate, prefix
 from agent_cli.context.budget import FULL_SHARE
 from agent_cli.context.status import Progress, status_line
 from agent_cli.engine.core import Core
+from agent_cli.engine.endings import Cut
 from agent_cli.engine.repair import repair
+from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
 from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall
@@ -109,6 +111,8 @@ class Request:
 
     async def _attempt(self) -> Answered:
         core = self._core
+        if core.stop is not None:
+            raise Cut
         self._text, self._usage = [], Usage()
         prompt = self.prompt()
         self._compare(prompt)
@@ -117,6 +121,7 @@ class Request:
             async for piece in stream:
                 if isinstance(piece, ev.Finished):
                     return self._finish(piece)
+                self._stop_here(piece)
                 self._show(piece)
         except BaseException as problem:
             if not isinstance(problem, Exception):
@@ -141,11 +146,29 @@ class Request:
         match piece:
             case ev.UsageSoFar(usage):
                 self._usage = usage
+                self._core.cut(self._breach())
             case ev.TextDelta(text):
                 self._text.append(text)
                 self._core.hub.show(piece)
             case ev.ReasoningDelta() | ev.ArgumentsDelta():
                 self._core.hub.show(piece)
+
+    def _stop_here(self, piece: ev.Piece) -> None:
+        """Raises Cut where more of an answer comes that cannot be paid for. What came last is not cut: it is paid."""
+        if self._core.stop is not None and not isinstance(piece, ev.UsageSoFar):
+            self._keep_partial()
+            raise Cut
+
+    def _breach(self) -> Breach | None:
+        """Whether what this request has cost so far reaches a ceiling; then whatever still comes is not waited for."""
+        core = self._core
+        if not (core.limits.max_turn_cost or core.limits.max_session_cost):
+            return None
+        spent, cost = core.spent(), cost_of(self._usage, core.model.card, today(core)) or 0.0
+        so_far = msgspec.structs.replace(
+            spent, turn_cost=spent.turn_cost + cost, session_cost=spent.session_cost + cost
+        )
+        return cost_breach(so_far, core.limits)
 
     def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
@@ -195,8 +218,7 @@ class Request:
         if usage == Usage():
             return
         core = self._core
-        day = datetime.fromtimestamp(core.parts.clock.now(), UTC).date().isoformat()
-        core.record(ev.UsageReported(core.model.card.id, usage, cost_of(usage, core.model.card, day)))
+        core.record(ev.UsageReported(core.model.card.id, usage, cost_of(usage, core.model.card, today(core))))
 
     async def _wait(self, attempt: int, problem: ProviderError) -> None:
         settings = self._core.parts.settings
@@ -247,6 +269,11 @@ class Request:
         left = max(full - context_size(self._core), min(ROOM_FOR_ANSWER, card.window - full))
         most = min(limit for limit in (wanted, card.max_output, card.window) if limit is not None)
         return left if left < most else wanted
+
+
+def today(core: Core) -> str:
+    """The day by which prices are looked up."""
+    return datetime.fromtimestamp(core.parts.clock.now(), UTC).date().isoformat()
 
 
 def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:

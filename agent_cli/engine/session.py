@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncIterator
 
-from agent_cli.engine import endings
+from agent_cli.engine import endings, stopping
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.own_tools.book import own_tools
@@ -15,6 +14,9 @@ from agent_cli.engine.own_tools.record_plan import revoked_block
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
+from agent_cli.guardrails import telling
+from agent_cli.guardrails.halts import refused
+from agent_cli.guardrails.refusals import Refusals
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import (
     Answer,
@@ -45,8 +47,6 @@ class Session:
         self._core.own_tools = own_tools
         self._reducer = Reducer(self._core)
         self._task: asyncio.Task[None] | None = None
-        self._steered: deque[Say] = deque()
-        self._later: deque[Say] = deque()
         self._idle = asyncio.Event()
         self._idle.set()
         self._notices = [
@@ -54,7 +54,7 @@ class Session:
             *(ev.OperatorNote(line, "warning") for line in parts.notices),
         ]
         self._revoked = ""  # what the model is yet to be told
-        self._paused = False
+        self._paused = bool(self.state.waiting)  # what waits goes out with the operator's next word
         self._closed = False
         if self.state.running:
             self._core.record(endings.abandoned())
@@ -72,7 +72,7 @@ class Session:
     @property
     def halted(self) -> str:
         """Why every turn is refused, "" if none is."""
-        return self._core.halt()
+        return "; ".join(f"{halt.guardrail}: {halt.reason}" for halt in self._core.halts())
 
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
         """Joins at once: facts with seq > since from the log, then facts and previews as they come.
@@ -101,11 +101,8 @@ class Session:
                 self._compact(focus)
             case Replan(reason):
                 self._replan(reason)
-            case Reset(guardrail, added):
-                self._ensure_started()
-                self._core.record(ev.GuardrailReset(guardrail, added))
-                if self._task is None:
-                    self._next()
+            case Reset():
+                self._reset(command)
 
     async def idle(self) -> None:
         """Returns when no turn runs and none is queued. Raises StoreError when the log broke."""
@@ -118,8 +115,6 @@ class Session:
         if self._closed:
             return
         self._closed = True
-        self._later.clear()
-        self._steered.clear()
         self._stop()
         await self._idle.wait()
         try:
@@ -137,25 +132,37 @@ class Session:
     # ── commands ──
 
     def _say(self, say: Say) -> None:
+        """At once where it can be; else it waits in the log, so that it is not lost with this process."""
         self._paused = False
-        if self._task is None and not self._later and not self._steered:
+        idle = self._task is None
+        free = not (self.state.waiting or self.halted)
+        if idle and (free or say.when == "now"):
             self._begin(say)
-        elif self._task is None:
-            self._later.append(say)  # behind what an interrupt left waiting
-            self._next()
-        elif say.when == "steer":
-            self._steered.append(say)
         else:
-            self._later.append(say)
-        self._show_queue()
+            self._ensure_started()
+            behind = any(held.when == "after" for held in self.state.waiting.values())
+            after = behind if idle else say.when == "after"
+            self._core.record(ev.MessageQueued(say.content, "after" if after else "steer"))
+        if idle:
+            self._next()
+
+    def _reset(self, reset: Reset) -> None:
+        """What waits drives the first turn after it."""
+        core = self._core
+        self._ensure_started()
+        least = refused(core.halts(), reset.guardrail, reset.added_usd)
+        if least:
+            core.record(ev.OperatorNote(telling.not_enough(reset.guardrail, least, self.id), "error"))
+            return
+        core.record(ev.GuardrailReset(reset.guardrail, reset.added_usd))
+        self._paused = False
+        if self._task is None:
+            self._next()
 
     def _stop(self) -> None:
         """Cancels the running turn. A task that was cancelled before its first step would never end its turn."""
         if self._task is not None:
             asyncio.get_running_loop().call_soon(self._task.cancel)
-
-    def _show_queue(self) -> None:
-        self.state.queued = (*self._steered, *self._later)
 
     def _set_mode(self, mode: Mode) -> None:
         self._ensure_started()
@@ -212,6 +219,7 @@ class Session:
         except AgentError as problem:
             self._core.record(ev.OperatorNote(f"not compacted: {problem}", "error"))
         finally:
+            stopping.between_turns(self._core)
             self._task = None
             self._next()
 
@@ -229,21 +237,26 @@ class Session:
 
     # ── turns ──
 
-    def _begin(self, say: Say) -> None:
-        """The operator's message is in the log before this returns."""
+    def _begin(self, say: Say, queued: int = 0) -> None:
+        """The operator's message is in the log before this returns. `queued` is its seq where it waited.
+
+        A message that must not wait takes those along that do; to a halted session it is refused.
+        """
         core = self._core
         self._ensure_started()
         core.trunk.turn += 1
         core.hub.step = 0
         core.stop = None
-        halt = core.halt()
+        core.cut_off = ""
+        core.refusals = Refusals()
+        halts = core.halts()
         core.record(ev.TurnStarted(core.model.card.id))
-        if halt:
-            core.record(endings.refused(f"the session is halted: {halt}"))
-            self._later.append(say)  # it waits for a reset
-            self._show_queue()
+        if halts:
+            core.record(endings.refused(telling.halted(halts, self.id)))
             return
-        core.record(ev.OperatorMessage(say.content))
+        if say.when == "now":
+            self._take(list(self.state.waiting.items()))
+        core.record(ev.OperatorMessage(say.content, queued=queued))
         self._tell_of_plan()
         if observed := core.watchdog.block():
             core.record(ev.OperatorMessage((Text(observed),), by="product"))
@@ -264,20 +277,21 @@ class Session:
 
     def _take_steered(self) -> int:
         """Records the messages that were typed while the turn ran; returns how many."""
-        taken = 0
-        while self._steered:
-            self._core.record(ev.OperatorMessage(self._steered.popleft().content))
-            taken += 1
+        taken = self._take([(seq, say) for seq, say in self.state.waiting.items() if say.when == "steer"])
         self._tell_of_plan()
-        self._show_queue()
         return taken
+
+    def _take(self, waiting: list[tuple[int, Say]]) -> int:
+        for seq, say in waiting:
+            self._core.record(ev.OperatorMessage(say.content, queued=seq))
+        return len(waiting)
 
     def _next(self) -> None:
         """The next turn, from what waits. After an interrupt that goes on waiting, for the operator's next word."""
-        waiting = self._steered or self._later
-        if waiting and self._core.trunk.failure is None and not (self._paused or self.halted):
-            say = waiting.popleft()
-            self._show_queue()
-            self._begin(say)
+        waiting = sorted(self.state.waiting.items(), key=lambda item: item[1].when != "steer")
+        held = self._paused or self._closed or self.halted or self._core.trunk.failure is not None
+        if waiting and self._task is None and not held:
+            seq, say = waiting[0]
+            self._begin(say, seq)
         if self._task is None:
             self._idle.set()

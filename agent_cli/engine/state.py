@@ -10,6 +10,7 @@ import msgspec
 
 from agent_cli.context import estimate
 from agent_cli.engine.branches import SubtaskRow, begun, end
+from agent_cli.guardrails.halts import Halts
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Mode, Say
 from agent_cli.kernel.limits import Limits
@@ -46,7 +47,9 @@ class State:
     `task_class` is the kind of work that this run was started for, "" for none.
     `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
     session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
-    `plan` is the text of the plan in force, in `plan_path`; `plan_revoked` why the last one is no more; `todo` what the last successful call of that tool set.
+    `waiting` are messages that the model has not seen, by the seq of their entry. `budget_warned` are dimensions
+    with their limits. `plan` is the text of the plan in force, in `plan_path`; `plan_revoked` why the last one is no more;
+    `todo` what the last successful call of that tool set.
     """
 
     session: str
@@ -76,16 +79,15 @@ class State:
     context_estimated: bool = False
     context_limit: int | None = None
     pending: dict[str, ev.ApprovalRequested] = field(default_factory=dict)
-    queued: tuple[Say, ...] = ()
+    waiting: dict[int, Say] = field(default_factory=dict)
     grants: tuple[str, ...] = ()
     plan: str = ""
     plan_path: str = ""
     plan_revoked: str = ""
     todo: tuple[TodoItem, ...] = ()
     todo_asked: dict[str, ToolCall] = field(default_factory=dict)
-    trips: list[ev.GuardrailTrip] = field(default_factory=list)
-    watchdog_halt: ev.GuardrailTrip | None = None
-    added_usd: float = 0.0
+    halts: Halts = field(default_factory=Halts)
+    budget_warned: set[tuple[ev.Exhausted, float]] = field(default_factory=set)
     answer: str = ""
     answer_cut: bool = False
     ending: ev.TurnCompleted | ev.TurnError | None = None
@@ -94,12 +96,18 @@ class State:
     def started(self) -> bool:
         return self.seq > 0
 
+    @property
+    def queued(self) -> tuple[Say, ...]:
+        """Messages that wait, in the order in which they go out."""
+        return tuple(sorted(self.waiting.values(), key=lambda say: say.when != "steer"))
+
     def feed(self, entry: ev.Entry) -> None:
         self.seq = entry.seq
         if entry.branch != self.branch:
             _below(self, entry)
             return
         self.turn, self.step = entry.turn, entry.step
+        self.halts.feed(entry.event)
         _apply(self, entry)
 
     def settle(self) -> None:
@@ -114,7 +122,10 @@ def _apply(state: State, entry: ev.Entry) -> None:
             state.cwd, state.mode = cwd, mode
         case ev.TurnStarted():
             _begin_turn(state, entry.time)
-        case ev.OperatorMessage(content, by):
+        case ev.MessageQueued(content, when):
+            state.waiting[entry.seq] = Say(content, when)
+        case ev.OperatorMessage(content, by, queued):
+            state.waiting.pop(queued, None)
             state.title = state.title or _title(text_of(content))
             state.answer = state.answer if by == "product" else ""
             _estimate(state, estimate.tokens_of_content(content))
@@ -131,11 +142,8 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.ApprovalDecided(call_id, grant=grant):
             state.pending.pop(call_id, None)
             state.grants += (grant,) if grant else ()
-        case ev.GuardrailTrip():
-            _trip(state, entry.event)
-        case ev.GuardrailReset(guardrail, added):
-            state.added_usd += added
-            state.watchdog_halt = state.watchdog_halt if guardrail == "cost_ceiling" else None
+        case ev.BudgetWarning(dimension, limit=limit):
+            state.budget_warned.add((dimension, limit))
         case ev.CompactionPerformed(tokens_after=after):
             state.context_tokens, state.context_estimated = after, True
         case ev.ModeSwitched(mode):
@@ -153,7 +161,8 @@ def _apply(state: State, entry: ev.Entry) -> None:
 Silent: TypeAlias = (
     ev.ToolCallStarted
     | ev.GuardrailFinding
-    | ev.BudgetWarning
+    | ev.GuardrailTrip
+    | ev.GuardrailReset
     | ev.ContextReductionFailed
     | ev.ContextReductionDegraded
     | ev.CheckpointPerformed
@@ -165,7 +174,7 @@ Silent: TypeAlias = (
 
 
 def _nothing(event: Silent) -> None:
-    """Decided: nothing of these is part of where the session stands. A new event fails the types here."""
+    """Decided: nothing of these is part of where the session stands, or a fold of its own has it. A new event fails the types here."""
 
 
 def _below(state: State, entry: ev.Entry) -> None:
@@ -215,12 +224,6 @@ def _answer(state: State, text: str, *, cut: bool) -> None:
     """The text of the last assistant message; one that was cut goes on in the next."""
     state.answer = state.answer + text if state.answer_cut else text
     state.answer_cut = cut
-
-
-def _trip(state: State, trip: ev.GuardrailTrip) -> None:
-    state.trips.append(trip)
-    if trip.guardrail == "watchdog" and trip.scope == "session":
-        state.watchdog_halt = trip
 
 
 def _spend(state: State, report: ev.UsageReported) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from agent_cli.engine.core import Core
+from agent_cli.engine.core import Core, Stop
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.budgets import Breach
-from agent_cli.ports import Alert
 
 
 def cost_breach(core: Core) -> Breach | None:
@@ -23,13 +22,13 @@ def step_breach(core: Core) -> Breach | None:
     return breach
 
 
-def stopping(core: Core) -> Alert | None:
-    """The alert that cuts this turn, or one above."""
+def stopping(core: Core) -> Stop | None:
+    """What cuts this turn, or one above."""
     return core.stop or (stopping(core.above) if core.above else None)
 
 
-def take_stop(core: Core) -> Alert | None:
+def take_stop(core: Core) -> Stop | None:
     """The same, taken: what stops the session goes on stopping what runs in it."""
-    alert = stopping(core)
+    stop = stopping(core)
     core.stop = None
-    return alert
+    return stop

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent_cli.engine import endings, tree
+import msgspec
+
+from agent_cli.engine import endings, stopping, tree
 from agent_cli.engine.batch import Batch
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
-from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.endings import Cut, Ending, Stopped
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.request import Answered, Request, context_size
 from agent_cli.guardrails import budgets
@@ -45,9 +47,12 @@ class Turn:
         while True:
             await self._seam()
             finished, cut = await self._step()
-            self._check()
+            self._warn()
             calls = calls_of(finished.parts)
+            if self._grace is not None:
+                return self._last_word(self._grace, finished)
             if calls:
+                stopping.check(self._core)
                 await self._batch(calls, cut)
             elif not text_of(finished.parts).strip():
                 self._count_empty(finished)
@@ -63,13 +68,13 @@ class Turn:
         """Before each model request: what came in, what is used up, what still fits."""
         core = self._core
         self._steer()
-        self._check()
+        stopping.check(core)
         self._warn()
         breach = tree.step_breach(core)
         if breach is not None and self._grace is None:
             self._land(breach)
         await self._reducer.seam()
-        self._check()
+        stopping.check(core)
         budget = self._reducer.budget
         if context_size(core) >= budget.full and core.model.card.window is not None:
             core.record(
@@ -77,31 +82,20 @@ class Turn:
             )
             raise Stopped(endings.window_full(context_size(core), budget.window))
 
-    def _check(self) -> None:
-        """Money and the watchdog: never a grace step."""
-        core = self._core
-        alert = tree.take_stop(core)
-        if alert is not None:
-            core.record(
-                ev.GuardrailTrip(
-                    "watchdog", alert.signal, alert.severity, alert.scope, alert.reason, halted_turn=True
-                )
-            )
-            raise Stopped(endings.watched(alert.signal, alert.reason))
-        breach = tree.cost_breach(core)
-        if breach is not None:
-            core.trip(breach, halted_turn=True)
-            raise Stopped(endings.exhausted(breach))
-
     def _warn(self) -> None:
-        for warning in budgets.warnings(self._core.spent(), self._core.limits, frozenset(self._told)):
+        """At 80 %: once a turn for each dimension, once for each ceiling of the session."""
+        core = self._core
+        spent = msgspec.structs.replace(core.spent(), seconds=self._deadline.used)
+        for warning in budgets.warnings(spent, core.limits, frozenset(self._told)):
             self._told.add(warning.dimension)
-            self._core.record(warning)
+            of_session = warning.dimension == "cost" and warning.limit == core.limits.max_session_cost
+            if not (of_session and ("cost", warning.limit) in core.state.budget_warned):
+                core.record(warning)
 
     def _land(self, breach: Breach) -> None:
         """A soft landing: one more step, without tools. Or none, where the operator wants that."""
         hard = self._core.limits.on_exhaustion == "fail"
-        self._core.trip(breach, halted_turn=hard)
+        stopping.trip(self._core, breach, halted_turn=hard)
         if hard:
             raise Stopped(endings.exhausted(breach))
         self._grace = breach
@@ -113,28 +107,46 @@ class Turn:
         core.hub.step += 1
         core.record(ev.StepStarted(core.model.card.id))
         try:
-            return await Request(core, grace=self._grace is not None).send()
+            return await self._asked()
+        except Cut:
+            stopping.check(core)
+            raise
+
+    async def _asked(self) -> Answered:
+        """Once more where the prompt was refused as too long, and is shorter now."""
+        grace = self._grace is not None
+        try:
+            return await Request(self._core, grace=grace).send()
         except ContextOverflow as problem:
             if not await self._reducer.overflowed(problem):
                 raise
-        return await Request(core, grace=self._grace is not None).send()
+        return await Request(self._core, grace=grace).send()
 
     async def _batch(self, calls: tuple[ToolCall, ...], cut: frozenset[str]) -> None:
         core = self._core
         self._empty = 0
         batch = Batch(core, calls, self._deadline, cut)
-        if self._grace is not None:
-            batch.settle_rest(SETTLED.format(reason=self._grace.reason))
-            raise Stopped(endings.exhausted(self._grace))
         breach = budgets.batch_breach(core.spent(), len(calls), core.limits)
         if breach is not None:
             batch.settle_rest(SETTLED.format(reason=breach.reason))
             self._land(breach)
             return
         await batch.run()
-        self._check()
+        stopping.check(core)
         if word := core.watchdog.word():
             core.record(ev.OperatorMessage((Text(word),), by="product"))
+
+    def _last_word(self, grace: Breach, finished: ev.Finished) -> Ending:
+        """Of the grace step: its text is the answer; a tool call in it never runs; there is no other step."""
+        calls = calls_of(finished.parts)
+        if calls:
+            Batch(self._core, calls, self._deadline, frozenset()).settle_rest(
+                SETTLED.format(reason=grace.reason)
+            )
+        stopping.boundary(self._core)
+        if calls or not text_of(finished.parts).strip():
+            return endings.exhausted(grace)
+        return endings.landed(grace.exhausted)
 
     def _broke_off(self, finished: ev.Finished) -> bool:
         """An answer that broke off in its text is continued once in a turn."""
@@ -151,6 +163,5 @@ class Turn:
             raise Stopped(ev.TurnError("error", "error", endings.EXIT_CUT, message))
 
     def _answered(self, finished: ev.Finished) -> Ending:
-        if self._grace is not None:
-            return endings.landed(self._grace.exhausted)
+        stopping.boundary(self._core)
         return endings.answered(finished.native_reason or finished.finish_reason)

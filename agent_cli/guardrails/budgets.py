@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
+from agent_cli.guardrails.reserve import Account
 from agent_cli.kernel.events import BudgetWarning, Exhausted
 from agent_cli.kernel.limits import WARN_SHARE, Limits
 from agent_cli.kernel.values import Plain
+
+
+def least_to_add(needed: float, ceiling: float, *, met: bool = True) -> float:
+    """Whole cents that raise the ceiling to `needed`, or over it where a ceiling that is just `met` stops, too."""
+    cents = max(math.ceil(round((needed - ceiling) * 100, 6)), 0)
+    over = met and ceiling + cents / 100 <= needed + 1e-9
+    return max(cents + over, 1) / 100
 
 
 class Spent(Plain, frozen=True):
@@ -20,13 +29,29 @@ class Spent(Plain, frozen=True):
     session_cost: float = 0.0
 
 
+TURN_COST = "turn-cost"
+SESSION_RESERVE = "session-reserve"
+"""Signals of cost trips, beside "cost" for the session's ceiling."""
+
+
 class Breach(NamedTuple):
-    """A ceiling that is reached. `guardrail` is its name in logs; `session` says that the session halts."""
+    """A ceiling that is reached. `guardrail` is its name in logs; `session` says that the session halts.
+
+    `used` and `limit` are in the ceiling's unit. `signal` is "" where `exhausted` names it well enough.
+    """
 
     exhausted: Exhausted
     guardrail: str
     reason: str
+    used: float
+    limit: float
     session: bool = False
+    signal: str = ""
+
+    @property
+    def least(self) -> float:
+        """USD that the ceiling has to be raised by, in whole cents, so that it does not stop the same thing again."""
+        return least_to_add(self.used, self.limit, met=self.signal != SESSION_RESERVE)
 
 
 def cost_breach(spent: Spent, limits: Limits) -> Breach | None:
@@ -37,6 +62,9 @@ def cost_breach(spent: Spent, limits: Limits) -> Breach | None:
             "cost",
             "cost_ceiling",
             f"per-turn cost ceiling exceeded: this turn cost ${spent.turn_cost:.4f}, ceiling is ${ceiling:.4f}",
+            spent.turn_cost,
+            ceiling,
+            signal=TURN_COST,
         )
     return halted_by_cost(spent.session_cost, limits)
 
@@ -49,36 +77,57 @@ def halted_by_cost(session_cost: float, limits: Limits) -> Breach | None:
             "cost",
             "cost_ceiling",
             f"session cost ceiling exceeded: this session cost ${session_cost:.4f}, ceiling is ${ceiling:.4f}",
+            session_cost,
+            ceiling,
             session=True,
         )
     return None
 
 
+def reserve_breach(account: Account, worst: float) -> Breach:
+    """A call that is not sent, since what it could cost is more than the account has left beside calls under way."""
+    session = account.name == "session"
+    ceiling = account.ceiling or 0.0
+    name = "session" if session else "per-turn"
+    return Breach(
+        "cost",
+        "cost_ceiling",
+        f"{name} cost ceiling would be exceeded: the next call could cost ${worst:.4f}, "
+        f"${account.spent:.4f} of ${ceiling:.4f} is spent",
+        account.spent + worst,
+        ceiling,
+        session,
+        SESSION_RESERVE if session else TURN_COST,
+    )
+
+
 def step_breach(spent: Spent, limits: Limits) -> Breach | None:
     """Checked before each model request."""
-    if limits.max_steps and spent.steps >= limits.max_steps:
-        return Breach("steps", "step_ceiling", f"step ceiling reached ({spent.steps}/{limits.max_steps})")
-    if limits.max_tokens and spent.tokens >= limits.max_tokens:
+    most = limits.max_steps
+    if most and spent.steps >= most:
         return Breach(
-            "tokens", "token_ceiling", f"token ceiling reached ({spent.tokens}/{limits.max_tokens})"
+            "steps", "step_ceiling", f"step ceiling reached ({spent.steps}/{most})", spent.steps, most
         )
+    most = limits.max_tokens
+    if most and spent.tokens >= most:
+        reason = f"token ceiling reached ({spent.tokens}/{most})"
+        return Breach("tokens", "token_ceiling", reason, spent.tokens, most)
     return None
 
 
 def batch_breach(spent: Spent, asked: int, limits: Limits) -> Breach | None:
     """A batch is reserved whole before any of it runs; `spent.calls` does not count it yet."""
-    if limits.max_tool_calls and spent.calls + asked > limits.max_tool_calls:
-        return Breach(
-            "tool-calls",
-            "tool_call_ceiling",
-            f"tool-call ceiling reached ({spent.calls}/{limits.max_tool_calls}, {asked} more asked)",
-        )
+    most = limits.max_tool_calls
+    if most and spent.calls + asked > most:
+        reason = f"tool-call ceiling reached ({spent.calls}/{most}); {asked} more asked for at once, none of them ran"
+        return Breach("tool-calls", "tool_call_ceiling", reason, spent.calls, most)
     return None
 
 
 def duration_breach(limit: float) -> Breach:
     """What a timer says when it goes off."""
-    return Breach("duration", "duration_ceiling", f"wall-clock ceiling reached ({limit:g} s for this turn)")
+    reason = f"wall-clock ceiling reached ({limit:g} s for this turn)"
+    return Breach("duration", "duration_ceiling", reason, limit, limit)
 
 
 def warnings(spent: Spent, limits: Limits, told: frozenset[Exhausted]) -> tuple[BudgetWarning, ...]:

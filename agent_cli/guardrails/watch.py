@@ -64,8 +64,8 @@ class Watch:
                 return self.speak()
             case ev.OperatorMessage(by="operator"):
                 self.begin()
-            case ev.GuardrailReset("watchdog" | "all"):
-                self.reset()
+            case ev.GuardrailReset("watchdog" | "all") | ev.GuardrailFinding("refusal_storm"):
+                self.reset()  # of a storm: somebody else ended that loop, so its calls come off the counts
             case _:
                 pass  # nothing of it is behaviour
         return NOTHING

@@ -20,9 +20,14 @@ class Level(IntEnum):
 
 Line: TypeAlias = tuple[Level, str]
 
-CUT = (
-    "The cancellation that follows is this cut, not a provider failure; a one-shot run ends here with exit 1."
+CUT = "the cancellation that follows is this cut, not a provider failure"
+ONE_SHOT = (
+    "Nothing starts another turn by itself: with somebody there the session goes on, and a one-shot (-p) run ends here "
+    "with exit 1."
 )
+
+
+NOT_HALTED = "The turn was stopped with its work unfinished; the session is NOT halted."
 
 
 class Narrator:
@@ -73,6 +78,8 @@ def _note(event: ev.Recorded) -> Line | None:
     match event:
         case ev.OperatorNote(text, importance):
             level = Level.QUIET if importance == "error" else Level.NORMAL
+        case ev.GuardrailFinding(check, severity="halt", message=message):
+            level, text = Level.QUIET, cut_line(f"{check} guardrail", f"{message}. {NOT_HALTED}")
         case ev.GuardrailFinding(check, severity=severity, message=message):
             text = f"{check} ({severity}): {message}"
         case ev.BudgetWarning(dimension, used, limit):
@@ -86,6 +93,9 @@ def _note(event: ev.Recorded) -> Line | None:
             text = f"context reduced ({mode}): {before:,} to {after:,} tokens"
         case ev.ContextReductionFailed(operation, reason):
             text = f"{operation} failed: {reason}"
+        case ev.ContextReductionDegraded("turn-cut", model, size, window):
+            why = f"about {size:,} of the {window:,} tokens of {model} are used. {NOT_HALTED}"
+            level, text = Level.QUIET, cut_line("context window", why)
         case ev.ContextReductionDegraded(operation, model, size, window):
             text = f"{operation} ({model}): about {size:,} of {window:,} tokens"
         case ev.ModelSwitched(provider, model, reason):
@@ -107,6 +117,7 @@ Silent: TypeAlias = (
     ev.SessionStarted
     | ev.TurnStarted
     | ev.OperatorMessage
+    | ev.MessageQueued
     | ev.StepStarted
     | ev.AssistantMessage
     | ev.UsageReported
@@ -140,8 +151,13 @@ def _arguments(call: ToolCall) -> str:
 
 def _trip(trip: ev.GuardrailTrip) -> str:
     if trip.halted_turn:
-        return f"{trip.guardrail} guardrail cut the turn in flight — {trip.reason}. {CUT}"
-    return f"{trip.guardrail} guardrail tripped — {trip.reason}"
+        return cut_line(f"{trip.guardrail} guardrail", f"{trip.reason}. {trip.then}".strip())
+    return f"{trip.guardrail} guardrail tripped — {trip.reason}. {trip.then}".strip()
+
+
+def cut_line(what: str, why: str) -> str:
+    """Of everything that cuts a turn in flight, so that nobody takes the cancellation for a failure."""
+    return f"{what} cut the turn in flight — {CUT}: {why} {ONE_SHOT}"
 
 
 def _usage(report: ev.UsageReported) -> str:

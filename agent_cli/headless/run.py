@@ -148,7 +148,7 @@ class Run:
         if self._stopping.is_set():
             return
         events = self._session.events(self._session.state.seq)
-        self._session.send(Say(self._content))
+        self._session.send(Say(self._content, "now"))
         patience = Patience(self._out.voice.note)
         async for event in events:
             patience.feed(event)

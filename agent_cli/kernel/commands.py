@@ -17,11 +17,12 @@ GrantScope: TypeAlias = Literal["once", "call", "tool", "always"]
 class Say(Plain, frozen=True):
     """A message of the operator.
 
-    While a turn runs, "steer" is delivered before its next model request, "after" starts the next turn.
+    While a turn runs, "steer" is delivered before its next model request, "after" starts the next turn. "now"
+    never waits: it begins a turn at once, behind what waits already, or is refused.
     """
 
     content: tuple[Block, ...]
-    when: Literal["steer", "after"] = "steer"
+    when: Literal["steer", "after", "now"] = "steer"
 
 
 class Answer(Plain, frozen=True):
@@ -52,7 +53,10 @@ class SetModel(Plain, frozen=True):
 
 
 class Reset(Plain, frozen=True):
-    """Clears a halt of the session. `added_usd` raises the session's cost ceiling."""
+    """Clears a halt of the session. `added_usd` raises the session's cost ceiling.
+
+    Refused where the session would be halted again at once: a note says how much is the least to add.
+    """
 
     guardrail: Literal["watchdog", "cost_ceiling", "all"]
     added_usd: float = 0.0

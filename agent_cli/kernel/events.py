@@ -11,6 +11,13 @@ from typing import Literal, TypeAlias
 from agent_cli.kernel.approvals import ApprovalDecided as ApprovalDecided
 from agent_cli.kernel.approvals import ApprovalRequested as ApprovalRequested
 from agent_cli.kernel.commands import Mode
+from agent_cli.kernel.guarded import BudgetWarning as BudgetWarning
+from agent_cli.kernel.guarded import Exhausted as Exhausted
+from agent_cli.kernel.guarded import GuardrailFinding as GuardrailFinding
+from agent_cli.kernel.guarded import GuardrailReset as GuardrailReset
+from agent_cli.kernel.guarded import GuardrailTrip as GuardrailTrip
+from agent_cli.kernel.guarded import Severity as Severity
+from agent_cli.kernel.guarded import StopScope as StopScope
 from agent_cli.kernel.messages import Block, Said, ToolCall
 from agent_cli.kernel.outcomes import Outcome as Outcome
 from agent_cli.kernel.outputs import Display as Display
@@ -21,12 +28,9 @@ from agent_cli.kernel.outputs import as_text as as_text
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.values import Plain, Value
 
-Exhausted: TypeAlias = Literal["steps", "tool-calls", "tokens", "duration", "cost"]
 FinishReason: TypeAlias = Literal[
     "stop", "tool-calls", "length", "refusal", "safety", "context", "pause", "other"
 ]
-Severity: TypeAlias = Literal["warn", "block", "halt", "critical"]
-StopScope: TypeAlias = Literal["turn", "session"]
 
 
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -49,10 +53,21 @@ class TurnStarted(Value, frozen=True, tag="turn-started"):
 
 
 class OperatorMessage(Value, frozen=True, tag="operator-message"):
-    """`by` is "product" where we speak for the operator: to have a cut answer continued. It begins no turn."""
+    """`by` is "product" where we speak for the operator: to have a cut answer continued. It begins no turn.
+
+    `queued` is the seq of the `MessageQueued` that this delivers, 0 for a message that did not wait.
+    """
 
     content: tuple[Block, ...]
     by: Literal["operator", "product"] = "operator"
+    queued: int = 0
+
+
+class MessageQueued(Value, frozen=True, tag="message-queued"):
+    """A message of the operator's that waits: for the next step, the turn's end, or a reset. The model has not seen it."""
+
+    content: tuple[Block, ...]
+    when: Literal["steer", "after"] = "steer"
 
 
 class StepStarted(Value, frozen=True, tag="step-started"):
@@ -87,14 +102,6 @@ class ToolCallProposed(Value, frozen=True, tag="tool-call-proposed"):
     call: ToolCall
 
 
-class GuardrailFinding(Value, frozen=True, tag="guardrail-finding"):
-    check: str
-    surface: Literal["input", "action", "output", "budget", "behaviour"]
-    severity: Severity
-    message: str
-    call_id: str = ""
-
-
 class ToolCallStarted(Value, frozen=True, tag="tool-call-started"):
     call_id: str
     tool: str
@@ -110,28 +117,6 @@ class ToolReturned(Value, frozen=True, tag="tool-result"):
     output: Output
     executed: bool = True
     duration_s: float = 0.0
-
-
-class GuardrailTrip(Value, frozen=True, tag="guardrail-trip"):
-    guardrail: str
-    signal: str
-    severity: Severity
-    scope: StopScope
-    reason: str
-    halted_turn: bool
-
-
-class GuardrailReset(Value, frozen=True, tag="guardrail-reset"):
-    guardrail: str
-    added_usd: float = 0.0
-
-
-class BudgetWarning(Value, frozen=True, tag="budget-warning"):
-    """`used` and `limit` are in the unit of the dimension: count, tokens, seconds or USD."""
-
-    dimension: Exhausted
-    used: float
-    limit: float
 
 
 class CompactionPerformed(Value, frozen=True, tag="compaction-performed"):
@@ -261,6 +246,7 @@ Recorded: TypeAlias = (
     SessionStarted
     | TurnStarted
     | OperatorMessage
+    | MessageQueued
     | StepStarted
     | AssistantMessage
     | UsageReported

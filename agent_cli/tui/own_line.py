@@ -170,7 +170,7 @@ def _of_session(state: State) -> dict[str, object]:
             "turn_usd": _priced(state.turn_row),
             "session_usd": _priced(state.total),
             "unpriced": state.total.unpriced,
-            "ceiling_usd": ceiling + state.added_usd if ceiling is not None else None,
+            "ceiling_usd": ceiling + state.halts.added_usd if ceiling is not None else None,
         },
         "tokens": {
             "input": used.input,

@@ -87,10 +87,10 @@ def _guardrail(event: ev.GuardrailFinding | ev.GuardrailTrip | ev.GuardrailReset
             if severity == "warn":
                 return Notice(f"{check} ({surface}): {message}", "warning")
             return Banner(f"{check}: {severity} ({surface})", message)
-        case ev.GuardrailTrip(guardrail, signal, severity, scope, reason, halted):
+        case ev.GuardrailTrip(guardrail, signal, severity, scope, reason, halted, then):
             level: Level = "warning" if severity == "warn" else "error"
-            what = f"stops the {scope}" if halted else "warns"
-            return Banner(f"guardrail {guardrail} {what}  ({signal})", reason, level)
+            what = f"stops the {scope}" if halted or scope == "session" else "tripped"
+            return Banner(f"guardrail {guardrail} {what}  ({signal})", f"{reason}\n{then}".rstrip(), level)
         case ev.GuardrailReset(guardrail, added):
             return Notice(f"guardrail {guardrail} reset" + (f", {dollars(added)} added" if added else ""))
         case ev.BudgetWarning(dimension, used, limit):

@@ -12,8 +12,8 @@ def restored(state: State, halted: str) -> str:
     if state.queued:
         facts.append(f"{_many(len(state.queued), 'message')} waiting")
     facts.append("halted by a guardrail" if halted else "no guardrail halt")
-    if state.added_usd:
-        facts.append(f"${state.added_usd:g} added to the cost ceiling")
+    if state.halts.added_usd:
+        facts.append(f"${state.halts.added_usd:g} added to the cost ceiling")
     if state.plan:
         facts.append("a plan in force")
     if state.todo:

@@ -218,7 +218,7 @@ def _cost(state: State, ink: Ink) -> Piece:
     """The turn, the session, its ceiling, and how much of the prompts came from a cache."""
     total, turn = money(state.total), money(state.turn_row)
     limit = state.limits.max_session_cost
-    ceiling = limit + state.added_usd if limit is not None else None
+    ceiling = limit + state.halts.added_usd if limit is not None else None
     whole = f"{total} of ${ceiling:.2f}" if ceiling else total
     share = state.total.usage.cached_share
     cached = f"{share:.0%} cached" if share else ""

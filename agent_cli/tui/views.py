@@ -104,7 +104,7 @@ def guardrails(state: State, halted: str) -> Report:
     rows = [("halted", halted)] if halted else [("halted", "no")]
     rows.extend(
         (trip.guardrail, f"{trip.severity}, ends the {trip.scope}: {trip.reason}")
-        for trip in state.trips[-20:]
+        for trip in state.halts.trips[-20:]
     )
     if halted:
         rows.append(

@@ -376,7 +376,7 @@ async def test_its_slice_stops_it_and_the_session_goes_on():
     assert ends(log)[0].outcome == "guardrail-stop"
     assert session.state.ending == ev.TurnCompleted("completed", "end_turn")
     assert not session.halted
-    assert session.state.trips == [], "it is not the session that tripped"
+    assert session.state.halts.trips == [], "it is not the session that tripped"
     await session.close()
 
 

@@ -519,7 +519,7 @@ async def test_a_batch_over_the_tool_call_ceiling_is_settled_whole_without_runni
     assert sorted(tool.ran) == ["a", "b"]
     assert session.state.turn_calls == 2
     assert [e.reason for e in log.events if isinstance(e, ev.GuardrailTrip)] == [
-        "tool-call ceiling reached (2/3, 2 more asked)"
+        "tool-call ceiling reached (2/3); 2 more asked for at once, none of them ran"
     ]
     assert ending(log).exhausted == "tool-calls"
     await session.close()
@@ -542,7 +542,7 @@ async def test_a_session_over_its_cost_ceiling_refuses_turns_until_more_is_grant
     await run(session, say("go"))
     first = ending(log)
     assert (first.outcome, first.exhausted, first.exit_code) == ("guardrail-stop", "cost", 1)
-    await run(session, say("and?"))
+    await run(session, say("and?", "now"))
     assert (ending(log).outcome, ending(log).exit_code, len(provider.asked)) == ("halted", 3, 1)
     session.send(Reset("cost_ceiling", 5.0))
     await run(session, say("and now?"))
@@ -610,7 +610,7 @@ async def test_under_enforce_the_fifth_equal_call_is_cut_before_it_runs():
     assert isinstance(end, ev.TurnError)
     assert (end.outcome, end.exit_code, len(tool.ran)) == ("loop-detected", 1, 4)
     assert log.kinds.count("guardrail-trip") == 1
-    await run(session, say("again"))
+    await run(session, say("again", "now"))
     assert ending(log).exit_code == 3
     reopened = open_session(
         Playing(), log=ListLog(entries=list(log.read())), signals=signals(), watchdog="enforce"

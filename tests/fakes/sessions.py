@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from agent_cli.engine.parts import Parts, Settings
 from agent_cli.engine.session import Session
@@ -57,7 +57,8 @@ def open_session(provider: Playing, *tools: FakeTool, **changes: Any) -> Session
 
 
 def say(text: str, when: str = "steer") -> Say:
-    return Say((Text(text),), "after" if when == "after" else "steer")
+    whens: dict[str, Literal["steer", "after", "now"]] = {"after": "after", "now": "now"}
+    return Say((Text(text),), whens.get(when, "steer"))
 
 
 async def run(session: Session, *commands: Command) -> None:

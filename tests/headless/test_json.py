@@ -138,7 +138,7 @@ async def test_every_event_is_a_line_with_its_place_and_every_field():
         "time": 1_700_000_000.0, "branch": "", "call_id": "c1", "tool": "read_file",
         "output": {
             "for_model": [{"kind": "text", "text": "42"}],
-            "for_human": None, "ok": True, "no_op": False, "changed": [],
+            "for_human": None, "ok": True, "no_op": False, "empty": False, "changed": [],
         },
         "executed": True, "duration_s": 0.5,
     }  # fmt: skip

@@ -174,12 +174,12 @@ async def test_while_a_turn_runs_messages_steer_or_queue():
         assert isinstance(steer, Say)
         assert isinstance(after, Say)
         assert (steer.when, after.when) == ("steer", "after")
-        session.state.queued = (steer, after, after, after, after)
+        session.state.waiting = dict(enumerate((steer, after, after, after, after)))
         session.play(ev.OperatorNote("a note"))
         await sees(pilot, "↳ to the left  next step")
         await sees(pilot, "↳ afterwards  after this turn")
         await sees(pilot, "… 2 more")
-        session.state.queued = ()
+        session.state.waiting = {}
         session.play(ev.OperatorNote("another"))
         await until(pilot, lambda: "↳" not in shown(app))
 

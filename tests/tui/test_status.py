@@ -142,7 +142,7 @@ def test_a_full_window_is_marked_without_colour():
 def test_the_ceiling_counts_what_was_added():
     state = running(LIMITS)
     assert "$0.120 of $0.14" in bar(state, 160)
-    state.added_usd = 1.0
+    state.halts.added_usd = 1.0
     assert "$0.120 of $1.14" in bar(state, 160)
 
 

@@ -1,0 +1,76 @@
+"""Where a stop takes hold: what is checked, the trip that tells of it, and the ending that it leads to."""
+
+from __future__ import annotations
+
+from agent_cli.engine import endings, tree
+from agent_cli.engine.core import Core
+from agent_cli.engine.endings import Stopped
+from agent_cli.guardrails import budgets, telling
+from agent_cli.guardrails.budgets import Breach
+from agent_cli.guardrails.halts import IN_A_ROW
+from agent_cli.guardrails.refusals import STORM, Storm
+from agent_cli.kernel import events as ev
+from agent_cli.ports import Alert
+
+
+def check(core: Core) -> None:
+    """Money and the watchdog, before each dispatch: never a grace step. Raises Stopped."""
+    match tree.take_stop(core) or tree.cost_breach(core):
+        case None:
+            return
+        case Alert() as alert:
+            core.cut_off = alert.reason
+            watched(core, alert)
+            raise Stopped(endings.watched(alert.signal, alert.reason))
+        case Breach() as breach:
+            core.cut_off = breach.reason
+            trip(core, breach, halted_turn=True)
+            raise Stopped(endings.exhausted(breach))
+        case Storm(reason):
+            core.record(ev.GuardrailFinding(STORM, "action", "halt", reason))
+            raise Stopped(endings.refused_again(reason))
+
+
+def watched(core: Core, alert: Alert) -> None:
+    """Records that the watchdog cuts the turn; the third turn in a row that the same signal cuts halts the session."""
+    turn = core.state.halts.cut_again(alert.signal)
+    escalated = alert.scope == "turn" and turn >= IN_A_ROW
+    scope: ev.StopScope = "session" if escalated else alert.scope
+    reason = telling.in_a_row(alert.reason, turn, alert.signal) if escalated else alert.reason
+    then = telling.after_alert(alert.signal, turn, core.state.session, halts=scope == "session")
+    core.record(
+        ev.GuardrailTrip("watchdog", alert.signal, alert.severity, scope, reason, halted_turn=True, then=then)
+    )
+
+
+def trip(core: Core, breach: Breach, *, halted_turn: bool) -> None:
+    """Records that a ceiling was reached."""
+    scope: ev.StopScope = "session" if breach.session else "turn"
+    reason, signal = breach.reason, breach.signal or breach.exhausted
+    if breach.exhausted != "cost":
+        then = telling.after_ceiling(breach, landing=not halted_turn)
+    else:
+        turn = core.state.halts.dear_again()
+        if not breach.session and turn >= IN_A_ROW:
+            scope, reason = "session", telling.in_a_row(breach.reason, turn, signal)
+        then = telling.after_cost(breach, turn, core.state.session, breach.least)
+    core.record(
+        ev.GuardrailTrip(
+            breach.guardrail, signal, "halt", scope, reason, halted_turn, then, breach.used, breach.limit
+        )
+    )
+
+
+def boundary(core: Core) -> None:
+    """The turn has its answer: a ceiling that it met tells of itself and cuts nothing."""
+    stop, core.stop = core.stop, None
+    breach = stop if isinstance(stop, Breach) else budgets.cost_breach(core.spent(), core.limits)
+    if breach is not None and breach.exhausted == "cost":
+        trip(core, breach, halted_turn=False)
+
+
+def between_turns(core: Core) -> None:
+    """A summary that the operator asked for has met the session's ceiling."""
+    stop, core.stop = core.stop, None
+    if isinstance(stop, Breach) and stop.session:
+        trip(core, stop, halted_turn=False)

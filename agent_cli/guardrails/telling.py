@@ -1,0 +1,101 @@
+"""What a stop says beside its reason: what follows, and how to clear it."""
+
+from __future__ import annotations
+
+from agent_cli.guardrails.budgets import SESSION_RESERVE, TURN_COST, Breach
+from agent_cli.guardrails.halts import IN_A_ROW, Halt
+from agent_cli.kernel.limits import Limits
+
+RAISE = {
+    "steps": "--max-steps",
+    "tool-calls": "--max-tool-calls",
+    "tokens": "--max-tokens",
+    "duration": "--max-duration",
+}
+UNFINISHED = "The turn was stopped with its work unfinished; the session is NOT halted"
+
+
+def after_ceiling(breach: Breach, *, landing: bool) -> str:
+    """Of steps, tool calls, tokens and time. `landing` says that one answer without tools follows."""
+    more = f"{RAISE[breach.exhausted]} raises the ceiling"
+    if landing:
+        return (
+            "One last step without tools gives the answer; the session is not halted, and a further turn starts with "
+            f"fresh ceilings; {more}."
+        )
+    return f"{UNFINISHED}, and a further turn would start with fresh ceilings; {more}."
+
+
+def after_cost(breach: Breach, turn: int, session: str, least: float) -> str:
+    """`turn` is the how-manieth in a row that costs too much; `least` the USD that a reset has to add."""
+    if breach.session:
+        call = (
+            "or the next call has to be cheaper" if breach.signal == SESSION_RESERVE else "none is forgotten"
+        )
+        return (
+            f"The session is halted: turns are refused and messages wait ({call}) until a reset adds at least "
+            f"${least:.2f}: {how_to_reset('cost_ceiling', session, least)}."
+        )
+    if turn >= IN_A_ROW:
+        return (
+            "The session is halted: stopping single turns does not stop it. Turns are refused and messages wait until "
+            f"{how_to_reset('cost_ceiling', session)}."
+        )
+    return (
+        f"{UNFINISHED}, and a further turn would start from a fresh per-turn budget. {_counted(turn)} "
+        "--max-turn-cost-usd raises the ceiling."
+    )
+
+
+def after_alert(signal: str, turn: int, session: str, *, halts: bool) -> str:
+    """Of the watchdog. `turn` is the how-manieth in a row that this signal cuts."""
+    if halts:
+        return (
+            "The session is halted: turns are refused and messages wait until "
+            f"{how_to_reset('watchdog', session)}. --watchdog warn only tells you."
+        )
+    return f"{UNFINISHED}, and a further turn would start clean. {_counted(turn)}"
+
+
+def in_a_row(reason: str, turn: int, signal: str) -> str:
+    """The reason of the trip that halts a session, after as many turns as it takes."""
+    what = "the per-turn cost ceiling" if signal == TURN_COST else signal
+    return f"{turn} turns in a row were stopped by {what}; the last one: {reason}"
+
+
+def how_to_reset(guardrail: str, session: str, least: float = 0.0) -> str:
+    amount = f" +{least:.2f}" if least else ""
+    return (
+        f"/guardrail reset {guardrail}{amount}, or: agent-cli guardrails reset {session} {guardrail}{amount}"
+    )
+
+
+def not_enough(guardrail: str, least: float, session: str) -> str:
+    """Why a reset is refused."""
+    return (
+        f"{guardrail} is not reset: spent dollars stay spent, so the next turn would trip again at once. "
+        f"Add at least ${least:.2f}: {how_to_reset('cost_ceiling', session, least)}."
+    )
+
+
+def halted(halts: tuple[Halt, ...], session: str) -> str:
+    """Why a turn is refused, and how the halts are cleared."""
+    told = [
+        f"{halt.guardrail}: {halt.reason} ({how_to_reset(halt.guardrail, session, halt.least_usd)})"
+        for halt in halts
+    ]
+    return f"the session is halted: {'; '.join(told)}"
+
+
+def unpriced(model: str, limits: Limits) -> str:
+    """What is told at start, "" where no ceiling is in dollars."""
+    if not (limits.max_turn_cost or limits.max_session_cost):
+        return ""
+    return (
+        f"{model} has no price in the catalog, so the cost ceiling cannot stop it: what it costs is not known. "
+        f"Set models.{model}.input and models.{model}.output in config, or bound tokens with --max-tokens."
+    )
+
+
+def _counted(turn: int) -> str:
+    return f"{turn} in a row now: at {IN_A_ROW} the session halts and needs an operator reset."
