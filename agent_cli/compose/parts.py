@@ -34,6 +34,7 @@ from agent_cli.permissions.book import judge
 from agent_cli.permissions.suggest import grant_for
 from agent_cli.ports import OpenModel
 from agent_cli.providers.registry import Registry
+from agent_cli.tools.workspace import Workspace
 
 BREAKERS = Breakers()
 """Of the process: a service that is down for one session is down for all of them."""
@@ -67,7 +68,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
         notices=(*kept.notices, *loaded.notices, *plan.notices),
-        on_close=partial(_close, options, settings, kept),
+        on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
         own_tools=own,
         inner_tools=partial(inner_tools, space),
@@ -103,7 +104,9 @@ def _started(options: RunOptions, settings: Settings, model: OpenModel) -> Sessi
     )
 
 
-def _close(options: RunOptions, settings: Settings, kept: Kept) -> None:
+def _close(options: RunOptions, settings: Settings, kept: Kept, space: Workspace) -> None:
+    """No command in the background outlives the session."""
+    space.shells.close()
     if settings.session.transcripts and not options.ephemeral:
         save(kept.log, kept.entries, places.runs_dir(kept.log.session, options.environ))
     kept.close()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,43 +15,29 @@ from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.permissions.rules import allows_line
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import scan, verb_of
 from agent_cli.ports import PathUse, Say, Touches
+from agent_cli.tools.bash_output import told
 from agent_cli.tools.capture import Capture, Live
+from agent_cli.tools.changes import changed_since, moment
 from agent_cli.tools.command_paths import paths_of
 from agent_cli.tools.disk import explain
 from agent_cli.tools.process import Child
 from agent_cli.tools.prose import spec_of
+from agent_cli.tools.shell_start import environment, shell_program, shell_words
+from agent_cli.tools.shells import Shells
+from agent_cli.tools.wants import refused_for, waited_for
 from agent_cli.tools.workspace import Workspace
 
 DEFAULT_SECONDS = 120
 MOST_SECONDS = 600
 LINGER = 0.5
 """Seconds for the last output after the shell is gone; what holds the output longer is ended."""
+MOMENT = 0.5
+"""Seconds that a background command is watched before the call returns."""
 
-_ENVIRONMENT = {
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "MANPAGER": "cat",
-    "SYSTEMD_PAGER": "cat",
-    "EDITOR": "false",
-    "VISUAL": "false",
-    "GIT_EDITOR": "true",
-    "GIT_SEQUENCE_EDITOR": "false",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "false",
-    "SSH_ASKPASS": "false",
-    "SSH_ASKPASS_REQUIRE": "never",
-    "SUDO_ASKPASS": "/bin/false",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "PIP_NO_INPUT": "1",
-    "PYTHONUNBUFFERED": "1",
-}
-"""Programs that would wait for a person fail at once; git takes its own default messages."""
-_DROPPED = ("BASH_ENV", "ENV", "CDPATH", "PROMPT_COMMAND", "RIPGREP_CONFIG_PATH")
 _MOVES = re.compile(r"\b(cd|pushd|popd)\b")
 _SAYS_NO = frozenset({
     "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "[[", "which", "type", "pgrep", "expr",
@@ -59,17 +46,26 @@ _SAYS_NO = frozenset({
 
 class BashArguments(Arguments, frozen=True):
     command: Annotated[str, describe("the shell line, run by bash")]
-    timeout: Annotated[float, describe("seconds, at most 600")] = DEFAULT_SECONDS
+    timeout: Annotated[float, describe("seconds, at most 600")] = 0
+
+
+class ShellArguments(BashArguments, frozen=True):
+    """Of a model that can also read on and end what it starts."""
+
+    background: Annotated[bool, describe("return at once, let it run on")] = False
 
 
 class Bash:
-    arguments = BashArguments
     read_only = False
     bounded = False
 
-    def __init__(self, workspace: Workspace, registered: frozenset[str] = frozenset()) -> None:
-        self.spec = spec_of("bash", BashArguments, registered)
+    def __init__(
+        self, workspace: Workspace, registered: frozenset[str] = frozenset(), shells: Shells | None = None
+    ) -> None:
+        self.arguments: type[BashArguments] = ShellArguments if "bash_output" in registered else BashArguments
+        self.spec = spec_of("bash", self.arguments, registered)
         self._workspace = workspace
+        self._shells = shells or Shells()
         self._judged: dict[str, frozenset[PathUse]] = {}
 
     def touches(self, args: BashArguments, /) -> Touches:
@@ -85,8 +81,10 @@ class Bash:
         if not args.command.strip() or "\0" in args.command:
             raise ToolError("The command is empty or holds a NUL character.")
         self._check_judged(args.command)
+        if isinstance(args, ShellArguments) and args.background:
+            return await self._in_background(args)
         seconds = min(max(args.timeout, 1.0), MOST_SECONDS) if args.timeout > 0 else DEFAULT_SECONDS
-        running = _Running(self._workspace, _shell(), args.command, say)
+        running = _Running(self._workspace, self._shells, args.command, say)
         try:
             timed_out = not await running.finish(seconds)
         except asyncio.CancelledError as cut:
@@ -95,6 +93,25 @@ class Bash:
         finally:
             running.close()
         return running.result(seconds if timed_out else None)
+
+    async def _in_background(self, args: ShellArguments) -> Output:
+        """Waits a moment, so that what fails at once is told at once."""
+        words = shell_words(shell_program(), args.command, None)
+
+        def start(heard: Callable[[bytes], None]) -> Child:
+            env, mark = environment(), self._shells.mark()
+            child = Child(words, cwd=self._workspace.cwd, env=env, on_output=heard, mark=mark)
+            self._shells.reaper.watch(child.group)
+            return child
+
+        try:
+            shell = self._shells.start(args.command, start, args.timeout if args.timeout > 0 else None)
+        except OSError as problem:
+            raise explain(problem, "run", words[0]) from None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(MOMENT):
+                await shell.ended.wait()
+        return told(shell)
 
     def _check_judged(self, command: str) -> None:
         """Refuses a line that would touch other files than when it was allowed, such as after a `cd` before it."""
@@ -113,21 +130,26 @@ class Bash:
 class _Running:
     """One call: the shell, its output, and the directory that it ended in."""
 
-    def __init__(self, workspace: Workspace, shell: str, command: str, say: Say) -> None:
+    def __init__(self, workspace: Workspace, shells: Shells, command: str, say: Say) -> None:
         self.output = Capture()
         self.notes: list[str] = []
         self._workspace = workspace
+        self._reaper = shells.reaper
         self._command = command
         self._live = Live(say)
+        self._begun = moment()
+        shell = shell_program()
         self._directory, told = os.pipe() if _MOVES.search(command) else (None, None)
         try:
             self._child = Child(
-                _argv(shell, command, told),
+                shell_words(shell, command, told),
                 cwd=self._start(),
-                env=_environment(),
+                env=environment(),
                 on_output=self._heard,
                 pass_fds=() if told is None else (told,),
+                mark=shells.mark(),
             )
+            self._reaper.watch(self._child.group)
         except OSError as problem:
             self._close_directory()
             if problem.errno == 7:  # E2BIG
@@ -168,14 +190,32 @@ class _Running:
             self.notes.append(f"ended by {_signal_name(-code)}")
         else:
             self.notes.append(f"exit code {code}")
-        text = self.output.text().rstrip()
-        shown = "\n".join(filter(None, (text, *(f"[{note}]" for note in self.notes))))
+        whole = self.output.text()
+        text = whole.rstrip()
         ok = timed_out is None and (code == 0 or (code == 1 and _says_no(self._command)))
-        return Output((Text(shown),), ok=ok)
+        wanted = "" if ok else waited_for(whole) if timed_out is not None else refused_for(text)
+        self.notes += [wanted] if wanted else []
+        shown = "\n".join(filter(None, (text, *(f"[{note}]" for note in self.notes))))
+        return Output((Text(shown),), ok=ok, changed=self._changed())
+
+    def _changed(self) -> tuple[str, ...]:
+        """Files that are different now; a line that only reads is not looked after."""
+        if allows_line((), self._command) is not None:
+            return ()
+        space = self._workspace
+        named = (use.path for use in paths_of(self._command, space.cwd).uses)
+        return changed_since(
+            self._begun,
+            space.root,
+            space.cwd,
+            dict.fromkeys((*named, *space.seen.paths())),
+            space.seen.is_known,
+        )
 
     def close(self) -> None:
         self._live.close()
         self._child.kill()
+        self._reaper.forget(self._child.group)
         self._close_directory()
 
     def _heard(self, chunk: bytes) -> None:
@@ -211,34 +251,11 @@ class _Running:
             self._directory = None
 
 
-@cache
-def _shell() -> str:
-    for place in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"):
-        if Path(place).is_file():
-            return place
-    import shutil
-
-    return shutil.which("bash") or "/bin/sh"
-
-
-def _argv(shell: str, command: str, told: int | None) -> list[str]:
-    if told is None:
-        return [shell, "-c", command]
-    script = f"trap '{{ pwd -P >&{told}; }} 2>/dev/null' EXIT; eval \"$1\""
-    return [shell, "-c", script, shell, command]
-
-
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
-    kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
-    return kept | _ENVIRONMENT
 
 
 def _says_no(command: str) -> bool:

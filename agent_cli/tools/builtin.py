@@ -10,6 +10,8 @@ from agent_cli.ports import Tool
 from agent_cli.tools.addresses import Reach
 from agent_cli.tools.apply_patch import ApplyPatch
 from agent_cli.tools.bash import Bash
+from agent_cli.tools.bash_kill import BashKill
+from agent_cli.tools.bash_output import BashOutput
 from agent_cli.tools.delete_file import DeleteFile
 from agent_cli.tools.edit_file import EditFile
 from agent_cli.tools.fetch_url import FetchUrl
@@ -39,6 +41,8 @@ NAMES = (
     "stat",
     "json_query",
     "bash",
+    "bash_output",
+    "bash_kill",
     "fetch_url",
     "todo",
     "retrieve_output",
@@ -63,6 +67,8 @@ def builtin(
     `results` are kept ones to read on in; `reach` says which hosts may be fetched from.
     """
     wanted = (frozenset(NAMES) if profile == "full" else COMPACT) - disabled
+    if not {"bash", "bash_output", "bash_kill"} <= wanted:
+        wanted -= {"bash_output", "bash_kill"}
     tools: dict[str, Tool] = {
         "read_file": ReadFile(workspace, wanted, Vision(images, documents)),
         "write_file": WriteFile(workspace, wanted),
@@ -75,7 +81,9 @@ def builtin(
         "grep": Grep(workspace, wanted),
         "stat": Stat(workspace, wanted),
         "json_query": JsonQuery(workspace, wanted),
-        "bash": Bash(workspace, wanted),
+        "bash": Bash(workspace, wanted, workspace.shells),
+        "bash_output": BashOutput(workspace.shells, wanted),
+        "bash_kill": BashKill(workspace.shells, wanted),
         "fetch_url": FetchUrl(wanted, reach),
         "todo": Todo(wanted),
     }

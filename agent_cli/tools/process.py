@@ -16,7 +16,7 @@ GRACE = 1.0
 """Seconds between asking a group to end and ending it."""
 _LOOK = 0.02
 _CHUNK = 65_536
-_MARK = "AGENT_CLI_CALL"
+MARK = "AGENT_CLI_CALL"
 _SWEEPS = 3
 """A program may start another one while it is being ended."""
 
@@ -37,8 +37,9 @@ class Child:
         on_output: Sink,
         on_error: Sink | None = None,
         pass_fds: Sequence[int] = (),
+        mark: str = "",
     ) -> None:
-        self._mark = os.urandom(8).hex()
+        self._mark = mark or os.urandom(8).hex()
         self._forced = False
         self._process = subprocess.Popen(
             argv,
@@ -46,7 +47,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if on_error is None else subprocess.PIPE,
             cwd=cwd,
-            env={**env, _MARK: self._mark},
+            env={**env, MARK: self._mark},
             bufsize=0,
             pass_fds=pass_fds,
             start_new_session=True,
@@ -187,7 +188,7 @@ class Child:
 
     def _sweep(self) -> None:
         """Ends what left the group, such as `setsid` and daemons, where the system shows environments."""
-        mark = f"{_MARK}={self._mark}".encode()
+        mark = f"{MARK}={self._mark}".encode()
         for _ in range(_SWEEPS if _PROC.is_dir() else 0):
             marked = [pid for pid, _, state in _processes() if state != "Z" and _is_marked(pid, mark)]
             for pid in marked:

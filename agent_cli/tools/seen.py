@@ -7,6 +7,7 @@ from pathlib import Path
 
 LARGEST_HASHED = 64_000_000
 """Larger files are known by size, time and inode instead of by content."""
+_REMEMBERED = 500
 _CHUNK = 1 << 20
 
 
@@ -18,6 +19,18 @@ class Seen:
 
     def mark(self, path: str, digest: str) -> None:
         self._digests[path] = digest
+
+    def paths(self) -> tuple[str, ...]:
+        """The newest last, at most `_REMEMBERED`."""
+        return tuple(self._digests)[-_REMEMBERED:]
+
+    def is_known(self, path: str) -> bool:
+        """Whether it still holds what the model last saw."""
+        known = self._digests.get(path)
+        try:
+            return known is not None and digest_of_file(path) == known
+        except OSError:
+            return False
 
     def digest(self, path: str) -> str | None:
         return self._digests.get(path)

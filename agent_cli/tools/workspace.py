@@ -12,6 +12,7 @@ from typing import Literal
 from agent_cli.kernel.errors import ToolError
 from agent_cli.ports import PathUse, Touches
 from agent_cli.tools.seen import Seen
+from agent_cli.tools.shells import Shells
 
 _MOST_LINKS = 40
 
@@ -28,6 +29,7 @@ class Workspace:
     """The project as tools see it.
 
     `root` and `cwd` are absolute and resolved; relative paths start at `cwd`, which `cd` moves inside `root`.
+    `shells` are the commands that run in the background; whoever made the workspace closes them.
     `closed` says of a resolved path that tools which walk a tree must pass it by (deny rules).
     """
 
@@ -38,6 +40,7 @@ class Workspace:
         self.cwd = os.path.realpath(cwd) if cwd is not None else self.root
         self.closed = closed
         self.seen = Seen()
+        self.shells = Shells()
         self._judged: dict[str, str] = {}
 
     def apart(self) -> Workspace:

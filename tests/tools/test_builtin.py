@@ -29,7 +29,18 @@ def test_the_profiles(tmp_path: Path) -> None:
         "bash",
     ]
     gone = {"bash", "glob", "retrieve_output"}
-    assert names(tmp_path, disabled=frozenset(gone)) == [name for name in NAMES if name not in gone]
+    left = [name for name in NAMES if name not in {*gone, "bash_output", "bash_kill"}]
+    assert names(tmp_path, disabled=frozenset(gone)) == left
+
+
+def test_nothing_runs_in_the_background_that_could_not_be_read_and_ended(tmp_path: Path) -> None:
+    for gone in ("bash_output", "bash_kill"):
+        tools = {tool.spec.name: tool for tool in builtin(Workspace(tmp_path), disabled=frozenset({gone}))}
+        assert not {"bash_output", "bash_kill"} & set(tools)
+        assert "background" not in tools["bash"].spec.schema["properties"]
+        assert "background" not in tools["bash"].spec.description
+    compact = {tool.spec.name: tool for tool in builtin(Workspace(tmp_path), profile="compact")}
+    assert "background" not in compact["bash"].spec.schema["properties"]
 
 
 def test_an_unknown_disabled_name_is_an_error_with_the_nearest() -> None:
@@ -96,6 +107,7 @@ def test_what_each_tool_is(tmp_path: Path) -> None:
         "grep",
         "stat",
         "json_query",
+        "bash_output",
         "fetch_url",
         "retrieve_output",
     }

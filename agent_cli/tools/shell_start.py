@@ -1,0 +1,54 @@
+"""How a shell is started: which one, with which words, in an environment where nothing waits for a person."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+_ENVIRONMENT = {
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "MANPAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "EDITOR": "false",
+    "VISUAL": "false",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "false",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "SUDO_ASKPASS": "/bin/false",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PIP_NO_INPUT": "1",
+    "PYTHONUNBUFFERED": "1",
+}
+"""Programs that would wait for a person fail at once; git takes its own default messages."""
+_DROPPED = ("BASH_ENV", "ENV", "CDPATH", "PROMPT_COMMAND", "RIPGREP_CONFIG_PATH")
+
+
+@cache
+def shell_program() -> str:
+    for place in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"):
+        if Path(place).is_file():
+            return place
+    import shutil
+
+    return shutil.which("bash") or "/bin/sh"
+
+
+def shell_words(shell: str, command: str, told: int | None) -> list[str]:
+    """`told` is a descriptor that gets the directory in which the shell ended."""
+    if told is None:
+        return [shell, "-c", command]
+    script = f"trap '{{ pwd -P >&{told}; }} 2>/dev/null' EXIT; eval \"$1\""
+    return [shell, "-c", script, shell, command]
+
+
+def environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
+    kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
+    return kept | _ENVIRONMENT

@@ -1,0 +1,42 @@
+"""What a program that failed or hung seems to have waited for: there is no terminal and nobody to answer."""
+
+from __future__ import annotations
+
+import re
+
+_REFUSED = re.compile(
+    r"not a (tty|terminal|typewriter)|no tty|(a|requires?( a)?) terminal|inappropriate ioctl|error opening terminal"
+    r"|/dev/tty|tty present|not from a terminal|not to a terminal|eof when reading a line|unexpected end of input"
+    r"|terminal prompts disabled|could not read (username|password|passphrase)|password is required"
+    r"|askpass|host key verification failed|permission denied \(publickey|non-interactive|noninteractive"
+    r"|cannot prompt|not interactive|editor 'false'|problem with the editor",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(
+    r"([?:>]|\[[yYnN]/[yYnN]\]|\([yYnN](es)?/[nN]o?\)|\(END\)|password.{0,40}|passphrase.{0,40}|continue)\s*$",
+    re.IGNORECASE,
+)
+_TAIL = 4_000
+_LONGEST = 160
+_ADVICE = "there is no terminal and nobody to type: give answers as options (such as --yes or -m), or through a pipe or file"
+
+
+def refused_for(text: str) -> str:
+    """What to tell of a command that failed; "" where nothing speaks of a terminal or an answer."""
+    found = None
+    for line in text[-_TAIL:].splitlines():
+        found = line if _REFUSED.search(line) else found
+    return f"it wanted a terminal or an answer ({_short(found)}); {_ADVICE}" if found else ""
+
+
+def waited_for(text: str) -> str:
+    """What to tell of a command that ran out of time; "" where its last words are no question."""
+    last = text.rstrip("\n").rpartition("\n")[2] if text and not text.endswith("\n") else ""
+    if not last.strip() or not _ASKING.search(last):
+        return ""
+    return f"its last words look like a question ({_short(last)}); {_ADVICE}"
+
+
+def _short(line: str) -> str:
+    bare = " ".join(line.split())
+    return f"'{bare[:_LONGEST]}{'…' if len(bare) > _LONGEST else ''}'"
