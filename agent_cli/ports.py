@@ -128,7 +128,8 @@ class Facts(Plain, frozen=True):
     `attended` is False where nobody can answer. `grants` are rules given for this session.
     `control` are resolved paths whose writing needs its own live approval in every mode.
     `needs_plan` says why nothing may be changed before a plan is recorded, "" where it may.
-    `approves_plans` is set where the operator is asked about each plan.
+    `approves_plans` is set where the operator is asked about each plan. `tools` are those that the model has.
+    `search_gate` says what becomes of shell lines that only search. `url_allow` and `url_deny` are rules for hosts.
     """
 
     mode: Mode
@@ -140,12 +141,17 @@ class Facts(Plain, frozen=True):
     control: tuple[str, ...] = ()
     needs_plan: str = ""
     approves_plans: bool = False
+    tools: frozenset[str] = frozenset()
+    search_gate: Literal["enforce", "warn", "allow"] = "enforce"
+    url_allow: tuple[str, ...] = ()
+    url_deny: tuple[str, ...] = ()
 
 
 class Ruling(Plain, frozen=True):
     """`rule` names what decided; `reason` is for the person; `remedy` tells an unattended run what to pass.
 
     `once_only` says that an approval of this holds for this one call, whatever the operator answers.
+    `warning` is a line for the operator about a call that runs.
     """
 
     verdict: Literal["allow", "ask", "deny"]
@@ -153,6 +159,7 @@ class Ruling(Plain, frozen=True):
     reason: str
     remedy: str = ""
     once_only: bool = False
+    warning: str = ""
 
 
 class Policy(Protocol):

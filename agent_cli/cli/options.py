@@ -81,6 +81,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(
             ("--temperature",), "Sampling temperature, for models that take one.", "model.temperature", "number", "NUMBER"
         ),
+        _choice(
+            "--small-tier-parent", key="safety.small_tier_parent", choices=("warn", "refuse", "allow"),
+            help="What happens when a session in the terminal begins with a small model. Default: warn.",
+        ),
         _limit("--max-output-tokens", "model.max_output_tokens", "Most tokens of one answer."),
         _limit("--context-window", "model.context_window", "Size of the context window in tokens."),
         Flag(
@@ -148,6 +152,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         ),
         Flag(("--plan-first",), "Deprecated: --plan-mode required.", "permissions.require_plan_artifact"),
         Flag(("--no-plan-first",), "Deprecated: --plan-mode off.", "permissions.require_plan_artifact"),
+        _choice(
+            "--bash-search-gate", key="safety.bash_search_gate", choices=("enforce", "warn", "allow"),
+            help="What becomes of shell lines that only search or read, where a tool does that. Default: enforce.",
+        ),
         Flag(
             ("--add-dir", "--allow-path"), "A path outside the project, with :r (default), :w or :rw. Repeatable.",
             "path_scope.allow_paths", "many", "PATH[:MODE]",
@@ -187,6 +195,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sessions": ("agent_cli.cli.sessions", "List recorded sessions, show, search, export, remove them."),
     "models": ("agent_cli.cli.models", "List the models that are known, with prices and windows."),
     "config": ("agent_cli.cli.config", "Show every setting and where it comes from; check the files."),
+    "permissions": (
+        "agent_cli.cli.permissions",
+        "Say what the permission gate would decide; find dead rules.",
+    ),
     "local": ("agent_cli.cli.local", "The embedded model: install, remove, see how it does."),
 }
 """Commands: the module whose `app` it is, and its line in the help."""

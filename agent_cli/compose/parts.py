@@ -14,6 +14,7 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
 from agent_cli.compose.plan import kept as kept_plans
 from agent_cli.compose.scope import facts, results_of, root_of, workspace
+from agent_cli.compose.small_tier import guard
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
 from agent_cli.compose.toolset import dropped, inner_tools, own_names, withheld, world_tools
@@ -67,7 +68,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
-        notices=(*kept.notices, *loaded.notices, *plan.notices),
+        notices=(*kept.notices, *loaded.notices, *plan.notices, *guard(options, settings, model.card)),
         on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
         own_tools=own,

@@ -73,6 +73,9 @@ def facts(
         deny=tuple(settings.permissions.deny),
         control=tuple(os.path.realpath(path) for path in control),
         needs_plan=needs_plan,
+        search_gate=settings.safety.bash_search_gate,
+        url_allow=settings.url_scope.allow,
+        url_deny=settings.url_scope.deny,
         approves_plans=settings.permissions.plan_approval == "operator",
     )
 

@@ -11,7 +11,7 @@ from agent_cli.config.sections.limits import Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
 from agent_cli.config.sections.tasks import TaskClass
-from agent_cli.config.sections.tools import Agentic, PathScope, Permissions, Tools
+from agent_cli.config.sections.tools import Agentic, PathScope, Permissions, Tools, UrlScope
 
 VERSION = 1
 """Of the schema. A file with a newer one may hold sections that this version does not know."""
@@ -33,6 +33,7 @@ class Settings(Section, frozen=True):
     agentic: Annotated[Agentic, says("Tools that read in a subtask.")] = Agentic()
     permissions: Annotated[Permissions, says("What runs, what asks, what never runs.")] = Permissions()
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
+    url_scope: Annotated[UrlScope, says("Which hosts the tools may reach.")] = UrlScope()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
     session: Annotated[Session, says("Where sessions are kept, and the kind of work.")] = Session()
     task_classes: Annotated[

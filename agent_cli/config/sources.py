@@ -21,7 +21,14 @@ from agent_cli.kernel.wire import is_list, is_object
 
 PREFIX = "AGENT_CLI_"
 NOT_SETTINGS = {"AGENT_CLI_HOME"}
-JOINED = {"permissions.allow", "permissions.deny", "tools.disable", "path_scope.allow_paths"}
+JOINED = {
+    "permissions.allow",
+    "permissions.deny",
+    "tools.disable",
+    "path_scope.allow_paths",
+    "url_scope.allow",
+    "url_scope.deny",
+}
 PATHS = {"session.db", "agent.system_prompt_file"}
 OPERATORS = {"ui.status_command"}
 """What runs a program: a project that was merely cloned must not say it."""

@@ -84,6 +84,8 @@ def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
     ruling = judge(core, proposal)
     if ruling.verdict == "deny":
         return Refused(call, failure(denial(ruling)))
+    if ruling.warning:
+        core.record(ev.OperatorNote(ruling.warning, "warning"))
     return Ready(call, tool, args, proposal, ruling)
 
 

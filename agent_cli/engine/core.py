@@ -155,7 +155,9 @@ class Core:
     def facts(self) -> Facts:
         facts, state = self.parts.facts, self.root.state
         needs_plan = "" if state.plan or not facts.needs_plan else state.plan_revoked or facts.needs_plan
-        return msgspec.structs.replace(facts, mode=state.mode, grants=state.grants, needs_plan=needs_plan)
+        return msgspec.structs.replace(
+            facts, mode=state.mode, grants=state.grants, needs_plan=needs_plan, tools=frozenset(self.tools())
+        )
 
     def spent(self) -> budgets.Spent:
         """What counts against the ceilings: of subtasks, too, unless their budgets come on top."""

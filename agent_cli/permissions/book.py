@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from agent_cli.permissions import policies
 from agent_cli.ports import Facts, Policy, Proposal, Ruling
 
@@ -9,16 +11,21 @@ GATES: tuple[Policy, ...] = (
     policies.denylist,  # catastrophes: in every mode, whatever the rules say
     policies.control_plane,  # files that decide what is allowed: each write asks, by no grant
     policies.deny_rules,  # the operator's refusals: reads too, in every mode
+    policies.hidden_commands,  # what those refusals could not see
+    policies.destructive,  # git that throws work away: asks in every mode
+    policies.search_gate,  # what a tool of ours does better than a shell
     policies.plan_mode,  # nothing that changes anything
     policies.plan_gate,  # nothing that changes anything before a plan is recorded
     policies.plan_approval,  # the operator agrees to each plan
     policies.path_scope,  # the project and what was added to it
+    policies.url_scope,  # hosts of the web
     policies.secret_paths,  # .env, keys, credentials
 )
 """A refusal of any of these outranks a question of an earlier one; none of them allows."""
 
 PERMITS: tuple[Policy, ...] = (
     policies.permitted,  # allow rules, grants, the read bundle
+    policies.allowed_hosts,  # hosts that the operator named
     policies.mode,  # what is left
 )
 """The first that rules decides."""
@@ -29,9 +36,11 @@ BOOK = (*GATES, *PERMITS)
 def judge(proposal: Proposal, facts: Facts) -> Ruling:
     """The ruling on one call. A policy that raises counts as deny. Where nobody is there, nothing is asked."""
     asked: Ruling | None = None
+    warning = ""
     for policy in GATES:
         ruling = _ruling(policy, proposal, facts)
         if ruling is None or ruling.verdict == "allow":
+            warning = warning or (ruling.warning if ruling else "")
             continue
         if ruling.verdict == "deny":
             return ruling
@@ -41,6 +50,7 @@ def judge(proposal: Proposal, facts: Facts) -> Ruling:
     for policy in PERMITS:
         ruling = _ruling(policy, proposal, facts)
         if ruling is not None:
+            ruling = msgspec.structs.replace(ruling, warning=warning) if warning else ruling
             return _answerable(ruling, facts)
     return Ruling("deny", "nothing-allows", "no policy allows it")
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 
-from agent_cli.permissions import globs
+import msgspec
+
+from agent_cli.permissions import globs, hosts
 from agent_cli.permissions.denylist import catastrophe
+from agent_cli.permissions.destructive import discards
+from agent_cli.permissions.hidden import hides
 from agent_cli.permissions.rules import (
     Rule,
     about,
@@ -20,6 +24,7 @@ from agent_cli.permissions.rules import (
     names_place,
     parse,
 )
+from agent_cli.permissions.search_gate import native_for
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.suggest import suggestion
 from agent_cli.ports import Facts, PathUse, Proposal, Ruling
@@ -61,6 +66,60 @@ def deny_rules(proposal: Proposal, facts: Facts) -> Ruling | None:
             if closes_to_commands(parse(text), proposal.touches.paths, facts.roots):
                 return Ruling("deny", f"deny: {text}", f"the rule '{text}' closes a file that it touches")
     return None
+
+
+def hidden_commands(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """What a rule forbids could run unseen: no rule and no mode lets that through without an answer."""
+    command = proposal.touches.command
+    if command is None:
+        return None
+    why = hides(command, [rule for rule in about(facts.deny, proposal) if not rule.is_everything])
+    if not why:
+        return None
+    reason = f"{why}, and deny rules forbid commands that could hide there"
+    asked = _ask_or_refuse(proposal, facts, "hidden-command", reason, "Write the command out in plain words.")
+    return msgspec.structs.replace(asked, once_only=True)
+
+
+def destructive(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Asked in every mode; a rule that is exactly this line passes."""
+    command = proposal.touches.command
+    lost = discards(command) if command is not None else ""
+    if not lost or _exact_line(_permitting(proposal, facts), proposal):
+        return None
+    remedy = (
+        f"An allow rule for exactly this line: '{proposal.tool}:{globs.escape((command or '').strip())}'."
+    )
+    return _ask_or_refuse(proposal, facts, "destructive-git", f"it {lost}", remedy)
+
+
+def search_gate(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Points to the tool that does it better. An allowing answer carries a warning and decides nothing."""
+    command = proposal.touches.command
+    if command is None or facts.search_gate == "allow":
+        return None
+    native = native_for(command, facts.tools)
+    if not native:
+        return None
+    reason = f"this is what the tool {native} is for: it is faster, bounded, and passes what git ignores"
+    if facts.search_gate == "warn":
+        return Ruling("allow", "search-gate", "", warning=f"bash ran '{command}': {reason}")
+    return Ruling("deny", "search-gate", reason, f"Use {native}.")
+
+
+def url_scope(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Hosts that may never be reached, and where some are named, all others are asked."""
+    for host in proposal.touches.hosts:
+        forbidden = hosts.denied(host, facts.url_deny)
+        if forbidden:
+            return Ruling("deny", f"url-scope: {forbidden}", f"url_scope.deny forbids {host}")
+    if facts.mode == "yolo" or not facts.url_allow:
+        return None
+    outside = [host for host in proposal.touches.hosts if not hosts.allowed(host, facts.url_allow)]
+    if not outside:
+        return None
+    reason = f"{outside[0]} is not among the hosts of url_scope.allow"
+    return _ask_or_refuse(proposal, facts, "url-scope", reason, f"Add '{outside[0]}' to url_scope.allow.")
 
 
 def plan_mode(proposal: Proposal, facts: Facts) -> Ruling | None:
@@ -135,6 +194,15 @@ def permitted(proposal: Proposal, facts: Facts) -> Ruling | None:
         f"{'allow' if text in facts.allow else 'grant'}: {text}" if text != BUNDLE else text for text in used
     ]
     return Ruling("allow", ", ".join(named), "")
+
+
+def allowed_hosts(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """Reading from hosts that the operator named is reading inside the scope."""
+    named = proposal.touches.hosts
+    if not named or not proposal.read_only or proposal.touches.effect != "network":
+        return None
+    used = [hosts.allowed(host, facts.url_allow) for host in named]
+    return Ruling("allow", f"url-scope: {', '.join(used)}", "") if all(used) else None
 
 
 def mode(proposal: Proposal, facts: Facts) -> Ruling | None:

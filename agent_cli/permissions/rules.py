@@ -116,7 +116,7 @@ def views(line: str) -> Iterator[str]:
             yield " ".join(words)
             yield joined(words)
             if words[0] == "git":
-                yield " ".join(_without_git_options(words))
+                yield " ".join(without_git_options(words))
 
 
 def _denies_command(pattern: str, seen: str) -> bool:
@@ -125,7 +125,7 @@ def _denies_command(pattern: str, seen: str) -> bool:
     return pattern.endswith(" *") and globs.flat(pattern[:-2]).fullmatch(seen) is not None
 
 
-def _without_git_options(words: Words) -> Words:
+def without_git_options(words: Words) -> Words:
     at = 1
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in ("-c", "-C", "--git-dir", "--work-tree", "--namespace") else 1

@@ -49,6 +49,14 @@ class Agent(Section, frozen=True):
 
 
 class Safety(Section, frozen=True):
+    bash_search_gate: Annotated[
+        Literal["enforce", "warn", "allow"],
+        says("What becomes of shell lines that only search or read, where there is a tool for that."),
+    ] = "enforce"
+    small_tier_parent: Annotated[
+        Literal["warn", "refuse", "allow"],
+        says("What happens when a session with a person there begins with a small model."),
+    ] = "warn"
     watchdog: Annotated[
         Literal["off", "warn", "feedback", "enforce"] | None,
         says("What happens when the agent goes in circles; warn, or enforce when nobody is there."),

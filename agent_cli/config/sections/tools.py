@@ -74,3 +74,15 @@ class PathScope(Section, frozen=True):
         tuple[Annotated[AllowedPath, read(allowed_path)], ...],
         says("Paths outside of the project that tools may use. Lists of several files are joined."),
     ] = ()
+
+
+class UrlScope(Section, frozen=True):
+    allow: Annotated[
+        tuple[Name, ...],
+        says(
+            "Hosts that may be read without asking, like *.example.org; where some are named, all others are asked."
+        ),
+    ] = ()
+    deny: Annotated[
+        tuple[Name, ...], says("Hosts that are never reached, with everything below them, in any mode.")
+    ] = ()
