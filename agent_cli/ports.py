@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from agent_cli.kernel.commands import Mode
@@ -27,15 +27,21 @@ class Provider(Protocol):
     async def close(self) -> None: ...
 
 
+async def _nothing(session: str, /) -> None:
+    """Nothing is kept running between requests."""
+
+
 class OpenModel(NamedTuple):
     """A provider with the card of the model that it is to serve.
 
     `endpoint` names the service for the circuit breaker; models of one service share it.
+    `after_turn` ends what the provider kept running from one request of a session's turn to the next.
     """
 
     provider: Provider
     card: ModelCard
     endpoint: str = ""
+    after_turn: Callable[[str], Awaitable[None]] = _nothing
 
 
 class Models(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -20,15 +20,21 @@ from agent_cli.ports import Editable
 
 
 class Batch:
-    """Every call gets exactly one result, whatever happens in between."""
+    """Every call gets exactly one result, whatever happens in between; `answered` are results that some have already."""
 
     def __init__(
-        self, core: Core, proposed: tuple[ToolCall, ...], deadline: Deadline, cut: frozenset[str]
+        self,
+        core: Core,
+        proposed: tuple[ToolCall, ...],
+        deadline: Deadline,
+        cut: frozenset[str],
+        answered: Mapping[str, ev.Output],
     ) -> None:
         self._core = core
         self._proposed = proposed
         self._deadline = deadline
         self._cut = cut
+        self._answered = answered
         self._settled: set[str] = set()
         self._room = calls.room(core)
         self._edited: dict[str, Any] = {}
@@ -44,6 +50,8 @@ class Batch:
             self.settle_rest(calls.not_run(self._core))
 
     def _vet(self, call: ToolCall) -> Ready | Refused:
+        if call.call_id in self._answered:
+            return Refused(call, self._answered[call.call_id])
         return calls.vet(self._core, call, cut=call.call_id in self._cut)
 
     def settle_rest(self, reason: str) -> None:

@@ -24,7 +24,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, calls_of
-from agent_cli.ports import Alert, Facts, OpenModel, Provider, Tool
+from agent_cli.ports import Alert, Facts, OpenModel, Tool
 
 Stop: TypeAlias = Alert | budgets.Breach | Storm
 """What cuts a turn: the watchdog, a ceiling, or refusals without end."""
@@ -57,7 +57,7 @@ class Core:
         self.view = View(branch)
         self.ledger = Ledger()
         self.deadline: Deadline | None = None
-        self.left: dict[int, Provider] = {}
+        self.left: dict[int, OpenModel] = {}
         self._stop: Stop | None = None
         self.stopping = asyncio.Event()
         self.cut_off = ""
@@ -175,7 +175,7 @@ class Core:
 
     def switch(self, opened: OpenModel, reason: str) -> None:
         """The next request goes to that model. Its text so far, if a request failed, is withdrawn."""
-        self.root.left[id(self.model.provider)] = self.model.provider
+        self.root.left[id(self.model.provider)] = self.model
         self.model = opened
         self.state.card = opened.card
         self._know_budget()
@@ -191,7 +191,8 @@ class Core:
         """Where the state of this model says that reduction begins."""
         compaction = self.parts.compaction
         limit = budget_of(self.model.card, compaction).limit
-        self.state.context_limit = limit if compaction.enabled else None
+        delegated = self.model.card.delegated
+        self.state.context_limit = limit if compaction.enabled and not delegated else None
 
     def halts(self) -> tuple[Halt, ...]:
         """Everything that refuses turns now. Live config wins over what the log restored."""

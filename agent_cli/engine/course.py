@@ -51,6 +51,7 @@ class Course:
         finally:
             deadline.stop()
             core.deadline = None
+            await _rest(core)
 
     def _cut(self, limit: float) -> Ending:
         others = self._task.cancelling() if self._task else 0
@@ -68,3 +69,9 @@ class Course:
         self._core.cut_off = budgets.duration_breach(self._core.parts.limits.max_duration or 0.0).reason
         if self._task is not None:
             self._task.cancel()
+
+
+async def _rest(core: Core) -> None:
+    """Nothing that a model kept running for the turn goes on."""
+    for opened in (*core.root.left.values(), core.model):
+        await opened.after_turn(core.key)

@@ -62,6 +62,8 @@ class Reducer:
     async def seam(self) -> None:
         """Before a request is built: reduces where the conversation has grown past its threshold."""
         core = self._core
+        if core.model.card.delegated:
+            return
         budget = self.budget
         self._announce(budget)
         if not core.parts.compaction.enabled or context_size(core) < budget.limit:
@@ -72,6 +74,8 @@ class Reducer:
     async def overflowed(self, problem: ContextOverflow) -> bool:
         """The service refused the prompt as too long. Whether it is smaller now, so that one more try makes sense."""
         core = self._core
+        if core.model.card.delegated:
+            return False
         if problem.limit and core.model.card.window != problem.limit:
             core.learn_window(problem.limit)
         elif not problem.limit:
@@ -86,6 +90,10 @@ class Reducer:
 
     async def now(self, focus: str) -> None:
         """As the operator asked. Raises AgentError where nothing came of it."""
+        if self._core.model.card.delegated:
+            raise AgentError(
+                f"{self._core.model.provider.name} keeps and compacts its conversation by itself"
+            )
         items = self._core.view.items()
         keep = min(self.budget.kept(self._core.parts.compaction.keep_recent), reduce.tokens_of(items) // 4)
         found = reduce.cut(items, keep)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -17,8 +18,8 @@ from agent_cli.engine.repair import repair
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
-from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall
-from agent_cli.kernel.usage import Usage, cost_of
+from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall, calls_of
+from agent_cli.kernel.usage import ModelCard, Usage, cost_of
 
 COUNTDOWN = 1.0
 """Seconds between two tellings of how long a wait still is."""
@@ -26,10 +27,14 @@ ROOM_FOR_ANSWER = 1_024
 
 
 class Answered(NamedTuple):
-    """`cut` are the ids of calls whose arguments were cut off by the output limit and had to be closed."""
+    """`cut` are the ids of calls whose arguments were cut off by the output limit and had to be closed.
+
+    `settled` are results by id of calls that were answered where they were made.
+    """
 
     finished: ev.Finished
     cut: frozenset[str]
+    settled: Mapping[str, ev.Output]
 
 
 class Request:
@@ -150,6 +155,8 @@ class Request:
             case ev.TextDelta(text):
                 self._text.append(text)
                 self._core.hub.show(piece)
+            case ev.SpentBeside(card, beside):
+                self._record_usage(card, beside, "subtask")
             case ev.ReasoningDelta() | ev.ArgumentsDelta():
                 self._core.hub.show(piece)
 
@@ -173,7 +180,8 @@ class Request:
     def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
         self._usage = finished.usage
-        parts, closed = _mended(self._with_own_ids(finished.parts))
+        own = self._with_own_ids(finished.parts)
+        parts, closed = _mended(own)
         if parts:
             core.record(
                 ev.AssistantMessage(
@@ -187,7 +195,7 @@ class Request:
             )
         self._report_spent()
         cut = closed if finished.finish_reason == "length" else frozenset[str]()
-        return Answered(msgspec.structs.replace(finished, parts=parts), cut)
+        return Answered(msgspec.structs.replace(finished, parts=parts), cut, _settled(finished, own))
 
     def _with_own_ids(self, parts: tuple[Said, ...]) -> tuple[Said, ...]:
         """A call id that is empty or was used before gets a new one: results are matched by it."""
@@ -217,8 +225,11 @@ class Request:
         usage, self._usage = self._usage, Usage()
         if usage == Usage():
             return
+        self._record_usage(self._core.model.card, usage, "step")
+
+    def _record_usage(self, card: ModelCard, usage: Usage, purpose: Literal["step", "subtask"]) -> None:
         core = self._core
-        core.record(ev.UsageReported(core.model.card.id, usage, cost_of(usage, core.model.card, today(core))))
+        core.record(ev.UsageReported(card.id, usage, cost_of(usage, card, today(core)), purpose))
 
     async def _wait(self, attempt: int, problem: ProviderError) -> None:
         settings = self._core.parts.settings
@@ -249,6 +260,7 @@ class Request:
             temperature=settings.temperature,
             tool_choice="none" if self._grace else "auto",
             session=core.key,
+            steps_left=self._steps_left(),
         )
 
     def _status(self) -> str | None:
@@ -260,10 +272,16 @@ class Request:
         progress = Progress(spent.steps, spent.calls, spent.tokens, core.state.context_tokens, spent.seconds)
         return "\n".join(filter(None, (status_line(progress, core.limits), landing)))
 
+    def _steps_left(self) -> int | None:
+        if self._grace:
+            return 1
+        most = self._core.limits.max_steps
+        return max(1, most - self._core.state.turn_steps + 1) if most else None
+
     def _max_output(self) -> int | None:
         """Never more than what the window leaves; None for the model's own limit."""
         wanted, card = self._core.parts.settings.max_output, self._core.model.card
-        if card.window is None:
+        if card.window is None or card.delegated:
             return wanted
         full = int(card.window * FULL_SHARE)  # the size is an estimate: the rest is its margin
         left = max(full - context_size(self._core), min(ROOM_FOR_ANSWER, card.window - full))
@@ -274,6 +292,13 @@ class Request:
 def today(core: Core) -> str:
     """The day by which prices are looked up."""
     return datetime.fromtimestamp(core.parts.clock.now(), UTC).date().isoformat()
+
+
+def _settled(finished: ev.Finished, own: tuple[Said, ...]) -> Mapping[str, ev.Output]:
+    """By the ids that the calls have here."""
+    known = {result.call_id: ev.Output(result.content, ok=result.ok) for result in finished.answered}
+    pairs = zip(calls_of(finished.parts), calls_of(own), strict=True) if known else ()
+    return {call.call_id: known[before.call_id] for before, call in pairs if before.call_id in known}
 
 
 def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:

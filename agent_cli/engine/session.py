@@ -123,11 +123,9 @@ class Session:
         finally:
             self._core.trunk.close()
             self._core.parts.on_close()
-            for provider in {
-                **self._core.left,
-                id(self._core.model.provider): self._core.model.provider,
-            }.values():
-                await provider.close()
+            current = self._core.model
+            for opened in {**self._core.left, id(current.provider): current}.values():
+                await opened.provider.close()
 
     # ── commands ──
 

@@ -93,7 +93,7 @@ async def run_subtask(core: Core, spec: SubtaskSpec) -> SubtaskResult:
         child.record(ending)
     finally:
         core.ledger = core.ledger.release(branch)
-        core.root.left[id(child.model.provider)] = child.model.provider
+        core.root.left[id(child.model.provider)] = child.model
     result = _result(child, spec.name, ending)
     core.record(
         ev.SubtaskCompleted(

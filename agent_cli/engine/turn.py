@@ -46,14 +46,15 @@ class Turn:
         """Raises Stopped where a guardrail cuts it, ProviderError where the service ended it."""
         while True:
             await self._seam()
-            finished, cut = await self._step()
+            answered = await self._step()
+            finished = answered.finished
             self._warn()
             calls = calls_of(finished.parts)
             if self._grace is not None:
                 return self._last_word(self._grace, finished)
             if calls:
                 stopping.check(self._core)
-                await self._batch(calls, cut)
+                await self._batch(calls, answered)
             elif not text_of(finished.parts).strip():
                 self._count_empty(finished)
             elif self._broke_off(finished):
@@ -122,10 +123,10 @@ class Turn:
                 raise
         return await Request(self._core, grace=grace).send()
 
-    async def _batch(self, calls: tuple[ToolCall, ...], cut: frozenset[str]) -> None:
+    async def _batch(self, calls: tuple[ToolCall, ...], answered: Answered) -> None:
         core = self._core
         self._empty = 0
-        batch = Batch(core, calls, self._deadline, cut)
+        batch = Batch(core, calls, self._deadline, answered.cut, answered.settled)
         breach = budgets.batch_breach(core.spent(), len(calls), core.limits)
         if breach is not None:
             batch.settle_rest(SETTLED.format(reason=breach.reason))

@@ -21,6 +21,7 @@ AgentError
     ├── AuthFailed              401, 403
     ├── QuotaExhausted          402, spend limits, insufficient_quota
     ├── ModelNotFound           404
+    ├── ToolSurface             a vendor's program does not have exactly the tools that it was given
     ├── ContextOverflow         the prompt does not fit; with `used` and `limit` where known
     └── RequestRefused          400 and the rest: the request itself is wrong
 """
@@ -146,6 +147,10 @@ class ContextOverflow(ProviderError):
         super().__init__(message, status=status, retry_after=retry_after)
         self.used = used
         self.limit = limit
+
+
+class ToolSurface(ProviderError):
+    kind = "tool-surface"
 
 
 class RequestRefused(ProviderError):

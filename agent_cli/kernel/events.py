@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from agent_cli.kernel.answers import Finished as Finished
+from agent_cli.kernel.answers import FinishReason as FinishReason
+from agent_cli.kernel.answers import SpentBeside as SpentBeside
+from agent_cli.kernel.answers import UsageSoFar as UsageSoFar
 from agent_cli.kernel.approvals import ApprovalDecided as ApprovalDecided
 from agent_cli.kernel.approvals import ApprovalRequested as ApprovalRequested
 from agent_cli.kernel.commands import Mode
@@ -28,9 +32,6 @@ from agent_cli.kernel.outputs import as_text as as_text
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.values import Plain, Value
 
-FinishReason: TypeAlias = Literal[
-    "stop", "tool-calls", "length", "refusal", "safety", "context", "pause", "other"
-]
 
 
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -337,21 +338,4 @@ Event: TypeAlias = Entry | Live
 # ── what a provider yields ───────────────────────────────────────────────────────────────────────────────
 
 
-class UsageSoFar(Plain, frozen=True):
-    """Figures of the running request, cumulative: a later one replaces an earlier one."""
-
-    usage: Usage
-
-
-class Finished(Plain, frozen=True):
-    """Always last. A stream that ends without it was cut."""
-
-    parts: tuple[Said, ...]
-    usage: Usage
-    model: str
-    finish_reason: FinishReason = "stop"
-    native_reason: str = ""
-    response_id: str = ""
-
-
-Piece: TypeAlias = TextDelta | ReasoningDelta | ArgumentsDelta | UsageSoFar
+Piece: TypeAlias = TextDelta | ReasoningDelta | ArgumentsDelta | UsageSoFar | SpentBeside

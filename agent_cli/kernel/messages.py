@@ -106,6 +106,8 @@ class Prompt(Plain, frozen=True):
     `max_output` is a number of tokens, None for the model's own limit.
     `tool_choice` is "auto", "none", or the name of the tool that must be called.
     `session` is a stable key of run and agent, for routing to a warm cache.
+    `steps_left` is how many requests the turn may still make, this one included; None without a ceiling. It is for
+    those who make several by themselves.
     """
 
     model: str
@@ -118,6 +120,7 @@ class Prompt(Plain, frozen=True):
     temperature: float | None = None
     tool_choice: str = "auto"
     session: str = ""
+    steps_left: int | None = None
 
 
 def text_of(parts: tuple[Part, ...]) -> str:

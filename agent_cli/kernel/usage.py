@@ -64,7 +64,8 @@ class ModelCard(Plain, frozen=True):
     """What is known of one model. None means unknown, never zero.
 
     `prices` holds one row for each start date and prompt size; empty means unpriced. `free` models cost $0.
-    `profile` is "compact" for small local models: short prompt, few tools.
+    `profile` is "compact" for small local models: short prompt, few tools. `delegated` is one that keeps its
+    own conversation, in a program of its vendor's: it reduces that by itself.
     """
 
     id: str
@@ -82,6 +83,7 @@ class ModelCard(Plain, frozen=True):
     images: bool = False
     documents: bool = False
     profile: Literal["full", "compact"] = "full"
+    delegated: bool = False
 
 
 def price_at(prices: tuple[Price, ...], day: str, prompt_tokens: int) -> Price | None:
