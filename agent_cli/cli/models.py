@@ -16,6 +16,7 @@ from agent_cli.config import places
 from agent_cli.kernel.errors import AgentError, ConfigError
 from agent_cli.kernel.usage import ModelCard, price_at
 from agent_cli.providers import catalog, refreshed
+from agent_cli.providers.claude import names as delegated
 from agent_cli.providers.lists import listed
 from agent_cli.providers.vendors import KEY_TO_SET, LABELS, OFFICIAL
 
@@ -47,6 +48,7 @@ def models(
         return
     services = refreshed.read(_file(ctx))
     cards, source = _known(ctx, services, provider), catalog.source()
+    program = _program(ctx)
     if as_object:
         asked = [{"provider": one.provider, "date": one.date, "url": one.url} for one in services]
         whole = {
@@ -54,6 +56,7 @@ def models(
             "date": source.date,
             "refreshed": asked,
             "models": [*map(_whole, cards)],
+            "delegated": [{"name": name, "program": program} for name in delegated.names()],
         }
         typer.echo(as_json(whole))
         return
@@ -61,6 +64,8 @@ def models(
     typer.echo(table(HEAD, [_row(card, today) for card in cards], RIGHT))
     typer.echo(f"\n$: USD per million tokens today, for the shortest prompts; {UNKNOWN}: unknown.")
     typer.echo(f"Table of {source.date}; {source.text}")
+    where = program or "not installed: npm install -g @anthropic-ai/claude-code"
+    typer.echo(f"Through Claude Code ({where}): {', '.join(delegated.names())}")
     for one in services:
         typer.echo(f"Refreshed {one.date}: windows and longest answers of {one.provider}, by {one.url}")
 
@@ -98,6 +103,14 @@ def refresh(ctx: typer.Context) -> None:
 
 def _file(ctx: typer.Context) -> Path:
     return places.state_dir(options_of(ctx).environ) / refreshed.FILE
+
+
+def _program(ctx: typer.Context) -> str | None:
+    """Where Claude Code is; None where it is not installed."""
+    try:
+        return delegated.find(loaded(ctx).settings.claude.command, options_of(ctx).environ)
+    except ConfigError:
+        return None
 
 
 def _known(ctx: typer.Context, services: tuple[refreshed.Service, ...], provider: str) -> list[ModelCard]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agent_cli.compose.delegation import delegation
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.task import is_from_task
 from agent_cli.config import places
@@ -30,8 +31,11 @@ NO_USUAL_MODEL = """nothing says which model of '{provider}' to use. Name it wit
 correct it: `agent-cli models` lists those that are known, and endpoints of your own stand in config under providers."""
 
 
-def open_registry(options: RunOptions, settings: Settings) -> Registry:
-    """The models that these settings and this environment reach. Raises ConfigError."""
+def open_registry(options: RunOptions, settings: Settings, loaded: Loaded | None = None) -> Registry:
+    """The models that these settings and this environment reach; `loaded` says where settings come from.
+
+    Raises ConfigError.
+    """
     model = settings.model
     recorder = None
     if options.record_to is not None:
@@ -63,6 +67,7 @@ def open_registry(options: RunOptions, settings: Settings) -> Registry:
         transport=model.transport,
         tiers=model.tiers.given(),
         recorder=recorder,
+        delegation=delegation(options, settings, loaded),
     )
 
 

@@ -114,9 +114,12 @@ class Screen:
     def model_names(self) -> Sequence[str]:
         """Every model of the catalog whose provider has a key here, and what is installed."""
         from agent_cli.providers import catalog
+        from agent_cli.providers.claude.names import installed as programs
         from agent_cli.providers.local.provider import installed
 
         names = [card.id for card in catalog.cards("")]
+        command = self._settings.claude.command if self._settings else "claude"
+        names += programs(command, self._options.environ)
         return [*names, *(f"local:{name}" for name in installed())]
 
 

@@ -35,7 +35,7 @@ def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
     """
     loaded = loaded or prepare(options)
     settings = loaded.settings
-    registry = open_registry(options, settings)
+    registry = open_registry(options, settings, loaded)
     check(loaded)  # a wrong name is told before anything
     kept = open_log(options, settings)
     try:

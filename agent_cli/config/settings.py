@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from agent_cli.config.kinds import Count, Name, Section, says
 from agent_cli.config.sections.context import Compaction
+from agent_cli.config.sections.delegated import Claude
 from agent_cli.config.sections.limits import Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
@@ -26,6 +27,7 @@ class Settings(Section, frozen=True):
     models: Annotated[
         dict[Name, ModelCard], says("What the catalog should know of single models, by name.")
     ] = {}
+    claude: Annotated[Claude, says("Turns that Claude Code does, as `@claude/MODEL`.")] = Claude()
     budgets: Annotated[Budgets, says("Ceilings of one turn.")] = Budgets()
     agent: Annotated[Agent, says("Costs and the system prompt.")] = Agent()
     compaction: Annotated[Compaction, says("When and how a long conversation is reduced.")] = Compaction()

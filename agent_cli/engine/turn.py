@@ -141,7 +141,7 @@ class Turn:
         """Of the grace step: its text is the answer; a tool call in it never runs; there is no other step."""
         calls = calls_of(finished.parts)
         if calls:
-            Batch(self._core, calls, self._deadline, frozenset()).settle_rest(
+            Batch(self._core, calls, self._deadline, frozenset(), {}).settle_rest(
                 SETTLED.format(reason=grace.reason)
             )
         stopping.boundary(self._core)

@@ -32,8 +32,6 @@ from agent_cli.kernel.outputs import as_text as as_text
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.values import Plain, Value
 
-
-
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────
 
 

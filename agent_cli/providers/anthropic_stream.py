@@ -76,6 +76,10 @@ class MessagesDecoder:
                 pass
         return ()
 
+    @property
+    def so_far(self) -> Usage:
+        return usage_of(self._usage)
+
     def finished(self) -> Finished | None:
         if not self._stop and not self.done:
             return None

@@ -28,6 +28,7 @@ from agent_cli.providers.vendors import (
     URLS,
     Api,
     Calling,
+    Delegation,
     Endpoint,
     merged,
 )
@@ -75,6 +76,7 @@ class Registry:
         tiers: Mapping[str, str] | None = None,
         recorder: Recorder | None = None,
         local: LocalModels | None = None,
+        delegation: Delegation | None = None,
     ) -> None:
         self._environ = environ
         self._provider = provider
@@ -88,6 +90,7 @@ class Registry:
         self._tiers = tiers or {}
         self._recorder = recorder
         self._local = local
+        self._delegation = delegation or Delegation()
         self._opened: dict[str, OpenModel] = {}
 
     def open(self, name: str, /) -> OpenModel:
@@ -141,6 +144,8 @@ class Registry:
         if name in SPECIAL:
             return name, ""
         head, rest = _parted(name)
+        if name.startswith("@"):
+            return head, rest
         flag = self._provider
         if (
             flag in self._endpoints or flag in CLOUDS
@@ -180,6 +185,13 @@ class Registry:
                 from agent_cli.providers import echo
 
                 return self._with_card(OpenModel(echo.Echo(), echo.CARD))
+            case "@claude":
+                from agent_cli.providers.claude.opening import open_claude
+
+                calling, overrides = self._calling, self._overrides
+                return self._with_card(
+                    open_claude(model, self._environ, self._delegation, calling, overrides)
+                )
             case "local":
                 local = self._local_models()
                 if local is None:

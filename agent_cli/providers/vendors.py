@@ -84,6 +84,18 @@ class Calling(NamedTuple):
     transport: Literal["http", "sdk"] = "http"
 
 
+class Delegation(NamedTuple):
+    """How a turn is handed to a vendor's program. `sources` are scopes of its settings that it may load.
+
+    `refused` says, with a place for the model's `{name}`, which setting cannot hold there; "" where all can.
+    """
+
+    command: str = "claude"
+    cwd: str = "."
+    sources: tuple[str, ...] = ()
+    refused: str = ""
+
+
 def merged(own: dict[str, Endpoint]) -> dict[str, Endpoint]:
     """The endpoints that are known, with those of config over them. Rows about other providers are left out."""
     endpoints = dict(ENDPOINTS)
