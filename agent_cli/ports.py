@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from agent_cli.kernel.commands import Mode
-from agent_cli.kernel.events import Display, Entry, Finished, Output, Piece, Severity, StopScope
+from agent_cli.kernel.events import Display, Entry, Finished, Output, Piece, Recorded, Severity, StopScope
 from agent_cli.kernel.messages import Prompt, ToolSpec
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.kernel.values import Plain
@@ -281,6 +281,14 @@ class SeesTurns(Protocol):
 class Claims(Protocol):
     def forming(self) -> frozenset[str]:
         """The calls of a pattern that this signal sees coming: signals after it stand down on them."""
+        ...
+
+
+class TaskHeuristic(Protocol):
+    """Knows by itself where a task ends. Fed every recorded event once, in order, as a signal is."""
+
+    def feed(self, event: Recorded, /) -> str | None:
+        """The note of the checkpoint that is due at the start of the next turn; None for none."""
         ...
 
 

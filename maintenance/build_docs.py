@@ -19,8 +19,11 @@ import msgspec
 from typer.main import get_command
 
 from agent_cli.cli.options import COMMANDS, GROUPS
+from agent_cli.compose import RunOptions, open_session
 from agent_cli.config import fields
+from agent_cli.engine.own_tools.book import MAKERS
 from agent_cli.kernel import events
+from agent_cli.ports import Tool
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
 from agent_cli.tui.commands.book import COMMANDS as SLASH
@@ -117,7 +120,7 @@ def _type_name(kind: Any) -> str:
 
 def tools() -> str:
     page = ["# Tools\n", "What the model may call, in the words that it is given.\n"]
-    for tool in builtin(Workspace(Path.cwd()), images=True, documents=True):
+    for tool in (*builtin(Workspace(Path.cwd()), images=True, documents=True), *_own_tools()):
         properties = tool.spec.schema["properties"]
         rows = [
             (f"`{name}`", "yes" if name in tool.spec.schema["required"] else "", held.get("description", ""))
@@ -131,6 +134,13 @@ def tools() -> str:
         page += [f"## {tool.spec.name}\n", tool.spec.description + "\n", reads + "\n"]
         page += [table(("argument", "required", "what it is"), rows)]
     return "\n".join(page)
+
+
+def _own_tools() -> tuple[Tool, ...]:
+    """Those of the engine, of a session in memory that says what it hears."""
+    options = RunOptions(Path.cwd(), {}, attended=True, flags={"model.provider": "echo"}, ephemeral=True)
+    core = open_session(options).session._core  # noqa: SLF001  no front end needs them as tools
+    return tuple(make(core) for make in MAKERS.values())
 
 
 def slash_commands() -> str:

@@ -110,6 +110,11 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "--agentic-small-model", key="agentic.small_model", metavar="MODEL",
             help="The model of subtasks. Default: the provider's small one.",
         ),
+        _choice(
+            "--checkpoint", key="checkpoint.mode", choices=("model", "operator", "off"),
+            help="Who may say that a task is done, so that a record takes its place. Default: model.",
+        ),
+        Flag(("--no-checkpoint",), "Old for --checkpoint=off.", "checkpoint.mode"),
     ),
     "Session": (
         _text(

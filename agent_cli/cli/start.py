@@ -28,6 +28,7 @@ EXCLUSIVE = (
     ("agentic_tools", "no_agentic_tools", "one switches them on, the other off"),
     ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
+DEPRECATED = {"no_checkpoint": "--no-checkpoint is the old word for --checkpoint=off; use that."}
 ONE_SHOT_ONLY = ("output_format", "strict", "quiet", "verbose")
 
 
@@ -53,6 +54,7 @@ class Start:
     script: str | None = None
     script_strict: bool = False
     record_to: str | None = None
+    notices: tuple[str, ...] = ()
 
 
 def interpret(line: Line, *, terminal: bool) -> Start:
@@ -84,13 +86,14 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         script=given.get("script"),
         script_strict="script_strict" in given,
         record_to=given.get("record_to"),
+        notices=tuple(told for dest, told in DEPRECATED.items() if dest in given),
     )
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, by config key. Paths to allow are not a setting: they come on top of the configured ones."""
     keyed = [flag for flag in FLAGS if flag.key and flag.dest in given and flag.dest != "allow_path"]
-    switched: dict[str, Any] = {"yolo": "yolo"}
+    switched: dict[str, Any] = {"yolo": "yolo", "no_checkpoint": "off"}
     switched |= dict.fromkeys(("no_compact", "no_agentic_tools", "no_plan_first"), False)
     flags = {flag.key: switched.get(flag.dest, given[flag.dest]) for flag in keyed}
     if "script" in given:
@@ -107,6 +110,11 @@ def _refuse_contradictions(given: dict[str, Any], *, one_shot: bool) -> None:
     if "yolo" in given and mode != "yolo":
         raise UsageError(
             f"--yolo and --permission-mode {mode} do not go together: --yolo is a mode of its own."
+        )
+    if "no_checkpoint" in given and given.get("checkpoint", "off") != "off":
+        raise UsageError(
+            f"--no-checkpoint and --checkpoint {given['checkpoint']} do not go together: "
+            "--no-checkpoint is the old word for --checkpoint=off."
         )
     if "script" in given and given.get("provider", "scripted") != "scripted":
         raise UsageError(f"--script is for the scripted provider, not for --provider {given['provider']}.")
@@ -165,6 +173,7 @@ def run_options(start: Start) -> RunOptions:
         script=_path(start.script),
         script_strict=start.script_strict,
         record_to=_path(start.record_to),
+        notices=start.notices,
     )
 
 

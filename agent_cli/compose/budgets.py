@@ -55,6 +55,7 @@ def compaction(options: RunOptions, loaded: Loaded) -> Compaction:
         unknown_tier=said.threshold or UNKNOWN_TIER,
         limit=said.limit,
         keep_recent=said.keep_recent_tokens,
+        model=said.model or "",
     )
 
 

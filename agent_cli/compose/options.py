@@ -13,6 +13,7 @@ class RunOptions:
     """`flags` are dotted config keys, only those that were given. `attended` is True where a person can answer.
 
     `resume` is an id, an id's beginning or a name; `fork` the same, and @ENTRY behind it. `name` is given to the session. `record_to` is the file of a new script.
+    `notices` are lines for the operator about how it was called.
     """
 
     cwd: Path
@@ -29,3 +30,4 @@ class RunOptions:
     script: Path | None = None
     script_strict: bool = False
     record_to: Path | None = None
+    notices: tuple[str, ...] = ()

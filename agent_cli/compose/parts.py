@@ -42,8 +42,7 @@ BREAKERS = Breakers()
 
 
 def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, kept: Kept) -> Parts:
-    settings = loaded.settings
-    root = root_of(options, loaded)
+    settings, root = loaded.settings, root_of(options, loaded)
     results = results_of(options, kept.log.session)
     left_out = withheld(loaded)
     plan = planning(loaded, left_out)
@@ -63,12 +62,14 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         limits=limits(settings, attended=options.attended),
         compaction=compaction(options, loaded),
         summary_prompt=_words("summary.md").strip(),
+        record_prompt=_words("record.md").strip(),
+        checkpoint=settings.checkpoint.mode,
         signals=signals(),
         watchdog=watchdog_mode(settings, attended=options.attended),
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
-        notices=(*kept.notices, *loaded.notices, *plan.notices, *guard(options, settings, model.card)),
+        notices=_notices(options, kept, loaded, (*plan.notices, *guard(options, settings, model.card))),
         on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
         own_tools=own,
@@ -90,6 +91,10 @@ def _openings(loaded: Loaded, plan: Planning, own: frozenset[str], card: ModelCa
         *plan.openings,
         *told_of(loaded.settings, own, card),
     )
+
+
+def _notices(options: RunOptions, kept: Kept, loaded: Loaded, others: tuple[str, ...]) -> tuple[str, ...]:
+    return (*kept.notices, *loaded.notices, *options.notices, *others)
 
 
 def _started(options: RunOptions, settings: Settings, model: OpenModel) -> SessionStarted:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.sources import Loaded
+from agent_cli.context.boundaries import MARK
 from agent_cli.engine.own_tools import book, record_plan
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.ports import Tool
@@ -32,7 +33,13 @@ def dropped(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
 def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
     """Every tool that the model does not get: turned off, or dropped by the task class."""
     settings = loaded.settings
-    return frozenset(settings.tools.disable) | dropped(loaded, enabled) | withheld_wrappers(settings)
+    marks = settings.checkpoint.mode == "model"
+    return (
+        frozenset(settings.tools.disable)
+        | dropped(loaded, enabled)
+        | withheld_wrappers(settings)
+        | frozenset(() if marks else (MARK,))
+    )
 
 
 def own_names(withheld: frozenset[str], *, plans: bool) -> frozenset[str]:

@@ -6,7 +6,7 @@ The annotations are the schema, evaluated once: `fields` walks them, `check` rea
 from typing import Annotated, Literal
 
 from agent_cli.config.kinds import Count, Name, Section, says
-from agent_cli.config.sections.context import Compaction
+from agent_cli.config.sections.context import Checkpoint, Compaction
 from agent_cli.config.sections.delegated import Claude
 from agent_cli.config.sections.limits import Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
@@ -31,6 +31,9 @@ class Settings(Section, frozen=True):
     budgets: Annotated[Budgets, says("Ceilings of one turn.")] = Budgets()
     agent: Annotated[Agent, says("Costs and the system prompt.")] = Agent()
     compaction: Annotated[Compaction, says("When and how a long conversation is reduced.")] = Compaction()
+    checkpoint: Annotated[Checkpoint, says("When the record of a task takes the place of its work.")] = (
+        Checkpoint()
+    )
     tools: Annotated[Tools, says("What the model may call.")] = Tools()
     agentic: Annotated[Agentic, says("Tools that read in a subtask.")] = Agentic()
     permissions: Annotated[Permissions, says("What runs, what asks, what never runs.")] = Permissions()

@@ -51,12 +51,12 @@ class Budget(Plain, frozen=True):
         return min(wanted, self.limit * 3 // 10)
 
 
-def budget_of(card: ModelCard, compaction: Compaction) -> Budget:
-    """The budget in force for a model."""
+def budget_of(card: ModelCard, compaction: Compaction, *, counted: bool = True) -> Budget:
+    """The budget in force for a model. `counted` says that its service reports usage: else all is estimated."""
     assumed = card.window is None
     window = card.window or ASSUMED_WINDOW
     ratio, origin = _threshold(card.tier, compaction)
-    if assumed:
+    if assumed or not counted:
         ratio = min(ratio, ASSUMED_RATIO)
     reserve = min(card.max_output or window, int(window * RESERVED_SHARE))
     limit = min(int(window * ratio), window - reserve)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agent_cli.context.view import SUMMARY_OPENING, Item, cleared_result
 from agent_cli.kernel.messages import Document, Image, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from agent_cli.kernel.todo import TodoItem, TodoStatus
 
 BYTES_PER_TOKEN = 4
 SAFE_BYTES_PER_TOKEN = 3
@@ -32,6 +33,13 @@ class Prune(NamedTuple):
 
     cleared: tuple[str, ...]
     saved: int
+
+
+class Carried(NamedTuple):
+    """What every reduction carries over as it is: the text of the plan in force, and the list of things to do."""
+
+    plan: str = ""
+    todo: tuple[TodoItem, ...] = ()
 
 
 class Cut(NamedTuple):
@@ -137,12 +145,33 @@ def _begins_step(items: tuple[Item, ...], at: int) -> bool:
     return not isinstance(items[at].part, ToolResult)
 
 
-def composed(summary: str, dropped: tuple[Item, ...], room: int = OPERATOR_TEXT) -> str:
-    """What stands in the view for the dropped part: the summary, and the operator's own words in `room` bytes."""
-    said = _operator_words(dropped, min(room, OPERATOR_TEXT))
-    return f"{summary.strip()}\n\n{OPERATOR_HEADING}\n\n{said}" if said else summary.strip()
+def has_news(items: tuple[Item, ...]) -> bool:
+    """Whether anything stands there but an earlier summary."""
+    return any(not _is_summary(item) for item in items)
 
 
+def composed(
+    summary: str, dropped: tuple[Item, ...], room: int = OPERATOR_TEXT, carried: Carried | None = None
+) -> str:
+    """What stands in the view for the dropped part: the summary, what is carried over as it is, and the operator's own
+    words; each of the latter in `room` bytes.
+    """
+    room = min(room, OPERATOR_TEXT)
+    parts = [summary.strip()]
+    if carried is not None and carried.plan.strip():
+        plan = carried.plan.strip()
+        parts.append(f"{PLAN_HEADING}\n\n{plan if len(plan.encode()) <= room else _ends(plan, room)}")
+    if carried is not None and carried.todo:
+        lines = "\n".join(f"- [{MARKS[item.status]}] {item.text}" for item in carried.todo)
+        parts.append(f"{TODO_HEADING}\n\n{lines}")
+    if words := _operator_words(dropped, room):
+        parts.append(f"{OPERATOR_HEADING}\n\n{words}")
+    return "\n\n".join(parts)
+
+
+PLAN_HEADING = "## The plan in force, verbatim"
+TODO_HEADING = "## The list of things to do, verbatim"
+MARKS: dict[TodoStatus, str] = {"pending": " ", "in_progress": ">", "done": "x"}
 OPERATOR_HEADING = "## The operator's messages so far, verbatim"
 
 
@@ -252,5 +281,7 @@ def _earlier_summary(item: Item) -> str:
     """The summary or digest that this item holds, without what every such text begins with."""
     if not isinstance(item.part, Text) or not _is_summary(item):
         return ""
-    body = item.part.text.removeprefix(SUMMARY_OPENING).partition(OPERATOR_HEADING)[0]
+    body = item.part.text.removeprefix(SUMMARY_OPENING)
+    for heading in (OPERATOR_HEADING, TODO_HEADING, PLAN_HEADING):
+        body = body.partition(heading)[0]
     return body.removeprefix(TRUNCATED).strip()

@@ -135,6 +135,11 @@ def _settled(seq: int, calls: dict[str, ToolCall], results: dict[str, tuple[int,
     return settled
 
 
+def messages_of(items: tuple[Item, ...]) -> tuple[Message, ...]:
+    """Some items of a view as messages."""
+    return tuple(_grouped(list(items)))
+
+
 def _grouped(items: list[Item]) -> list[Message]:
     grouped: list[Message] = []
     start = 0

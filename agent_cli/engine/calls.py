@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from agent_cli.context.bounds import BATCH_BYTES, Room
-from agent_cli.context.budget import budget_of
 from agent_cli.engine.core import Core
+from agent_cli.engine.window import budget_for, mark_pending
 from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import ArgumentsError, ToolError
@@ -113,7 +113,7 @@ def _unknown(name: str, known: list[str]) -> str:
 
 def room(core: Core) -> Room:
     """What the results of one step may take together, less where the window is small."""
-    limit = budget_of(core.model.card, core.parts.compaction).limit
+    limit = budget_for(core).limit
     return Room(min(BATCH_BYTES, limit * BATCH_BYTES_PER_TOKEN))
 
 
@@ -163,6 +163,7 @@ def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Outp
 
 def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:
     core.record(ev.ToolReturned(call.call_id, call.name, output, executed, round(seconds, 4)))
+    mark_pending(core)
 
 
 def _named(problem: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -24,7 +25,9 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, calls_of
-from agent_cli.ports import Alert, Facts, OpenModel, Tool
+from agent_cli.ports import Alert, Facts, OpenModel, TaskHeuristic, Tool
+
+log = logging.getLogger("agent_cli.engine")
 
 Stop: TypeAlias = Alert | budgets.Breach | Storm
 """What cuts a turn: the watchdog, a ceiling, or refusals without end."""
@@ -41,6 +44,9 @@ class Core:
     `root` is the session's own core, `key` names this run of an agent.
     """
 
+    task_ended: str | None = None
+    """What a heuristic said of the task that it thinks is done, until its record is written."""
+
     def __init__(self, parts: Parts, above: Core | None = None, name: str = "", branch: str = "") -> None:
         self.parts = parts
         self.above = above
@@ -51,7 +57,7 @@ class Core:
         self.state = State(
             parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
         )
-        self.state.effort = parts.settings.effort or ""
+        self.state.effort, self.state.checkpoint = parts.settings.effort or "", parts.checkpoint
         self.state.task_class = parts.task_class
         self.state.branch = branch
         self.view = View(branch)
@@ -108,10 +114,17 @@ class Core:
                 self.last_model = provider, model
             case ev.CompactionPerformed() | ev.CheckpointPerformed():
                 self.last_prompt = None  # the next one is meant to begin otherwise
+                if isinstance(entry.event, ev.CheckpointPerformed):
+                    self.task_ended = None
             case ev.AssistantMessage(parts):
                 self.call_ids.update(call.call_id for call in calls_of(parts))
+                self._know_budget()  # an answer without usage says that this service counts nothing
+            case ev.UsageReported():
+                self._know_budget()
             case _:
                 pass
+        if (note := _ended(self.parts.heuristic, entry.event)) is not None:
+            self.task_ended = note
         self.watchdog.see(entry.event, live=self._live)
 
     def _apply_below(self, entry: ev.Entry) -> None:
@@ -189,8 +202,8 @@ class Core:
 
     def _know_budget(self) -> None:
         """Where the state of this model says that reduction begins."""
-        compaction = self.parts.compaction
-        limit = budget_of(self.model.card, compaction).limit
+        compaction, uncounted = self.parts.compaction, self.state.boundaries.uncounted
+        limit = budget_of(self.model.card, compaction, counted=not uncounted).limit
         delegated = self.model.card.delegated
         self.state.context_limit = limit if compaction.enabled and not delegated else None
 
@@ -218,3 +231,12 @@ class Core:
 
 def _none(core: Core, world: Mapping[str, Tool]) -> Mapping[str, Tool]:
     return {}
+
+
+def _ended(heuristic: TaskHeuristic | None, event: ev.Recorded) -> str | None:
+    """What a heuristic says of the task that it thinks is done. One that breaks is passed over."""
+    try:
+        return heuristic.feed(event) if heuristic is not None else None
+    except Exception:
+        log.exception("the heuristic for the ends of tasks broke")
+        return None

@@ -10,11 +10,23 @@ from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.ledger import Children
+from agent_cli.kernel.commands import CheckpointMode
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
 from agent_cli.kernel.usage import ModelCard
-from agent_cli.ports import Clock, Facts, Log, Models, OpenModel, Proposal, Ruling, Signal, Tool
+from agent_cli.ports import (
+    Clock,
+    Facts,
+    Log,
+    Models,
+    OpenModel,
+    Proposal,
+    Ruling,
+    Signal,
+    TaskHeuristic,
+    Tool,
+)
 
 WatchdogMode: TypeAlias = Literal["off", "warn", "feedback", "enforce"]
 
@@ -67,7 +79,8 @@ class Parts:
     """`tools` and `system` depend on the model: a small one gets few tools and a short prompt.
 
     `started` is recorded as the first fact of a new session. `judge` is the permission gate.
-    `summary_prompt` asks a model for a hand-over of the conversation.
+    `summary_prompt` asks a model for a hand-over of the conversation, `record_prompt` for the record of a task that is
+    done; `checkpoint` is who may say that it is, `heuristic` one that says it by itself.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
     `notices` are told once, when the session is first talked to, as warnings; `openings` before them, as information.
@@ -94,6 +107,9 @@ class Parts:
     limits: Limits = field(default_factory=Limits)
     compaction: Compaction = field(default_factory=Compaction)
     summary_prompt: str = ""
+    record_prompt: str = ""
+    checkpoint: CheckpointMode = "model"
+    heuristic: TaskHeuristic | None = None
     signals: tuple[Signal, ...] = ()
     watchdog: WatchdogMode = "warn"
     settings: Settings = field(default_factory=Settings)

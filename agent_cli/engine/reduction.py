@@ -5,18 +5,17 @@ A failure here never ends a turn.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import msgspec
 
 from agent_cli.context import reduce
-from agent_cli.context.budget import Budget, budget_of
+from agent_cli.context.budget import Budget
+from agent_cli.engine.checkpoint import Checkpoints
 from agent_cli.engine.core import Core
 from agent_cli.engine.request import context_size
+from agent_cli.engine.summarizer import Summarizer, Wanted
+from agent_cli.engine.window import budget_for, carried, mark_pending
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.errors import AgentError, ContextOverflow, StreamCut
-from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec, text_of
-from agent_cli.kernel.usage import Usage, cost_of
+from agent_cli.kernel.errors import AgentError, ContextOverflow
 
 WORTH = 0.10
 """Of the conversation: a reduction that saves less is not done."""
@@ -29,23 +28,24 @@ QUICK_STEPS = 2
 """A conversation that is full again after so few steps was refilled right after its reduction."""
 WORDS_SHARE, DIGEST_SHARE = 0.20, 0.20
 """Of the threshold: what the operator's own words, and a digest, may take."""
-SHRINK = (1.0, 0.7, 0.5, 0.35)
-"""Sizes of a chunk that are tried, one after the other, where the summarizer's prompt is refused as too long."""
-CHUNK_SHARE = 0.5
-MOST_CHUNKS = 8
-TERMINAL = frozenset({"length", "refusal", "safety", "context"})
-SUMMARY_TOKENS = 8_000
+BOTH_DOWN = (
+    "no summary is to be had and the mechanical truncation is no smaller than what it would replace: both ways to "
+    "reduce the conversation are down"
+)
 SMALLEST_WINDOW = 4_000
 """What a refusal that names no limit is never taken to mean."""
 
 
 class Reducer:
-    """One a session. `failures` in a row turn to mechanical truncation; a failed try cools down for some turns."""
+    """One a session. Failures in a row turn to mechanical truncation; a failed try cools down for some turns.
+
+    What failed and when is known from the log, so that a restart changes nothing about it.
+    """
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._failures = 0
-        self._cool_until = 0
+        self._summarizer = Summarizer(core, lambda: self.budget)
+        self._checkpoints = Checkpoints(core, self._summarizer, self._words_room)
         self._last = (0, 0)
         self._refills = 0
         self._refused: dict[str, int] = {}
@@ -57,7 +57,15 @@ class Reducer:
         refused = self._refused.get(card.id)
         if refused and (card.window is None or refused < card.window):
             card = msgspec.structs.replace(card, window=refused)
-        return budget_of(card, self._core.parts.compaction)
+        return budget_for(self._core, card)
+
+    async def begin(self) -> None:
+        """At the start of a turn, before its first request: the record of a task that was said to be done."""
+        await self._checkpoints.due()
+
+    async def checkpoint(self, note: str) -> None:
+        """As the operator asked. Raises AgentError where nothing came of it."""
+        await self._checkpoints.now(note)
 
     async def seam(self) -> None:
         """Before a request is built: reduces where the conversation has grown past its threshold."""
@@ -68,6 +76,7 @@ class Reducer:
         self._announce(budget)
         if not core.parts.compaction.enabled or context_size(core) < budget.limit:
             return
+        mark_pending(core)
         await self._reduce(budget)
         self._squeeze()
 
@@ -130,16 +139,23 @@ class Reducer:
             self._prune(plan)
             return
         found = self._cut(keep)
-        mechanical = self._refills >= REFILLS or self._failures >= FAILURES_TO_MECHANICAL
-        if found is not None and not mechanical and (force or core.state.turn >= self._cool_until):
+        mechanical = self._refills >= REFILLS or self._given_up
+        cooled = core.state.turn >= core.state.boundaries.cool_until
+        if found is not None and not mechanical and (force or cooled):
             if await self._try_summary(found):
                 return
-            mechanical = self._failures >= FAILURES_TO_MECHANICAL
+            mechanical = self._given_up
         if plan is not None and not mechanical:
             self._prune(plan)
             found = self._cut(keep)  # what was cleared is not saved twice
         if found is not None and (mechanical or context_size(core) >= budget.full):
             self._truncate(found)
+
+    @property
+    def _given_up(self) -> bool:
+        """Enough failures in a row; one attempt is left after each truncation."""
+        known = self._core.state.boundaries
+        return known.failures >= FAILURES_TO_MECHANICAL and not known.probe
 
     def _cut(self, keep: int) -> reduce.Cut | None:
         """What to drop, if that saves enough."""
@@ -185,47 +201,41 @@ class Reducer:
         try:
             await self._summarize(found, "")
         except AgentError as problem:
-            self._failures += 1
-            cooldown = min(2**self._failures, LONGEST_COOLDOWN)
-            self._cool_until = core.state.turn + cooldown
-            core.record(ev.ContextReductionFailed("compaction", str(problem), self._failures, cooldown))
+            failures = core.state.boundaries.failures + 1
+            cooldown = min(2**failures, LONGEST_COOLDOWN)
+            core.record(ev.ContextReductionFailed("compaction", str(problem), failures, cooldown))
             return False
-        self._failures = 0
-        self._cool_until = 0
         return True
 
     def _truncate(self, found: reduce.Cut) -> None:
         """Without a model. Success clears the cool-down and keeps the count: one summarizer attempt a refill."""
         core = self._core
         room = int(self.budget.limit * DIGEST_SHARE) * reduce.BYTES_PER_TOKEN
-        text = reduce.composed(reduce.digest(found.dropped, room), found.dropped, self._words_room())
+        digest = reduce.digest(found.dropped, room)
+        text = reduce.composed(digest, found.dropped, self._words_room(), carried(core))
         before = context_size(core)
         after = max(0, before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN)
         if after >= before:
-            core.record(
-                ev.ContextReductionFailed(
-                    "compaction", "the truncation is no smaller than what it replaces", self._failures
-                )
-            )
+            core.record(ev.ContextReductionFailed("compaction", BOTH_DOWN, core.state.boundaries.failures))
             return
         core.record(ev.ContextReductionDegraded("mechanical", core.model.card.id, before, self.budget.window))
         core.record(
             ev.CompactionPerformed("mechanical", before, after, summary=text, keeps_from=found.keeps_from)
         )
-        self._cool_until = 0
-        self._failures = min(self._failures, FAILURES_TO_MECHANICAL - 1)
 
     def _words_room(self) -> int:
         """Bytes that the operator's own words may take in what stands for a dropped part."""
-        return int(self.budget.limit * WORDS_SHARE) * reduce.BYTES_PER_TOKEN
+        return min(reduce.OPERATOR_TEXT, int(self.budget.limit * WORDS_SHARE) * reduce.BYTES_PER_TOKEN)
 
     async def _summarize(self, found: reduce.Cut, focus: str) -> None:
         """Raises AgentError where no summary came, or one that is no smaller than what it replaces."""
         core = self._core
         clock = core.parts.clock
         begun, before, spent = clock.monotonic(), context_size(core), core.state.total.cost
-        summary = await self._asked_for(found, focus)
-        text = reduce.composed(summary, found.dropped, self._words_room())
+        request = core.parts.summary_prompt + (f"\n\nDwell on: {focus}" if focus else "")
+        wanted = Wanted("compaction", request, found.dropped, core.view.messages())
+        summary = await self._summarizer.write(wanted)
+        text = reduce.composed(summary, found.dropped, self._words_room(), carried(core))
         after = before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN
         if after >= before:
             raise AgentError("compaction: the summary is no smaller than what it replaces")
@@ -239,114 +249,6 @@ class Reducer:
                 focus=focus,
                 duration_s=round(clock.monotonic() - begun, 3),
                 cost=core.state.total.cost - spent,
-                model=core.model.card.id,
+                model=self._summarizer.model.card.id,
             )
         )
-
-    # ── the summarizer ──
-
-    async def _asked_for(self, found: reduce.Cut, focus: str) -> str:
-        """One summary: on the cached prefix where that fits, else folded in chunks, smaller ones if refused."""
-        core = self._core
-        wanted = core.parts.summary_prompt + (f"\n\nDwell on: {focus}" if focus else "")
-        problem: ContextOverflow | None = None
-        if context_size(core) + self._room() < self.budget.window:
-            try:
-                return await self._ask(self._on_prefix(wanted))
-            except ContextOverflow as too_long:
-                problem = too_long
-        for share in SHRINK:
-            try:
-                return await self._folded(found, wanted, share)
-            except ContextOverflow as too_long:
-                problem = too_long
-        raise AgentError(f"compaction: the conversation is too long to be summarized ({problem})")
-
-    def _room(self) -> int:
-        """Tokens that a summary may take."""
-        return min(SUMMARY_TOKENS, self.budget.window // 10)
-
-    def _on_prefix(self, wanted: str) -> Prompt:
-        """The same system text and tools, the messages, then what is wanted."""
-        core = self._core
-        messages = reduce.for_summary(core.view.messages())
-        tools = tuple(tool.spec for tool in core.tools().values())
-        return self._prompt(core.system(), tools, _with_request(messages, wanted))
-
-    async def _folded(self, found: reduce.Cut, wanted: str, share: float) -> str:
-        """A hand-over that each chunk of the transcript is folded into; the newest chunks where there are many."""
-        room = int(self.budget.window * CHUNK_SHARE * share) * reduce.SAFE_BYTES_PER_TOKEN
-        summary = ""
-        for chunk in reduce.chunks(reduce.transcript(found.dropped), room)[-MOST_CHUNKS:]:
-            told = [f"The hand-over so far:\n\n{summary}"] if summary else []
-            told += [f"The conversation, or the next part of it:\n\n{chunk}", wanted]
-            message = Message("user", (Text("\n\n".join(told)),))
-            summary = await self._ask(
-                self._prompt(("You write hand-overs of conversations.",), (), (message,))
-            )
-        return summary
-
-    def _prompt(
-        self, system: tuple[str, ...], tools: tuple[ToolSpec, ...], messages: tuple[Message, ...]
-    ) -> Prompt:
-        card = self._core.model.card
-        return Prompt(
-            model=card.id,
-            system=system,
-            tools=tools,
-            messages=messages,
-            max_output=min(card.max_output or SUMMARY_TOKENS, self._room()),
-            tool_choice="none" if tools else "auto",
-            session=self._core.key,
-        )
-
-    async def _ask(self, prompt: Prompt) -> str:
-        """Raises AgentError with the service's reason where no text came; asked again once where it gave none."""
-        for attempt in (1, 2):
-            finished = await self._stream(prompt)
-            text = text_of(finished.parts).strip()
-            if text:
-                return text
-            reason = finished.native_reason or finished.finish_reason
-            if (
-                finished.finish_reason in TERMINAL
-                or finished.native_reason not in ("", "unknown")
-                or attempt > 1
-            ):
-                raise AgentError(
-                    f"compaction: model returned no summary text (finish_reason={reason}) after {attempt} attempt"
-                )
-        raise AssertionError
-
-    async def _stream(self, prompt: Prompt) -> ev.Finished:
-        core = self._core
-        usage, finished = Usage(), None
-        stream = core.model.provider.stream(prompt)
-        try:
-            async for piece in stream:
-                match piece:
-                    case ev.UsageSoFar(so_far):
-                        usage = so_far
-                    case ev.Finished():
-                        usage, finished = piece.usage, piece
-                    case _:
-                        pass  # a summary is not shown while it is written
-        finally:
-            await stream.aclose()
-            if usage != Usage():
-                day = datetime.fromtimestamp(core.parts.clock.now(), UTC).date().isoformat()
-                core.record(
-                    ev.UsageReported(
-                        core.model.card.id, usage, cost_of(usage, core.model.card, day), "summary"
-                    )
-                )
-        if finished is None:
-            raise StreamCut("the summary broke off before its end")
-        return finished
-
-
-def _with_request(messages: tuple[Message, ...], wanted: str) -> tuple[Message, ...]:
-    """The request as the last text of the last user message."""
-    if messages and messages[-1].role == "user":
-        return (*messages[:-1], Message("user", (*messages[-1].parts, Text(wanted))))
-    return (*messages, Message("user", (Text(wanted),)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 from agent_cli.engine import endings, stopping
 from agent_cli.engine.core import Core
@@ -20,6 +21,7 @@ from agent_cli.guardrails.refusals import Refusals
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import (
     Answer,
+    Checkpoint,
     Command,
     Compact,
     Interrupt,
@@ -31,7 +33,7 @@ from agent_cli.kernel.commands import (
     SetModel,
 )
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
-from agent_cli.kernel.messages import Text
+from agent_cli.kernel.messages import Text, ToolSpec
 
 log = logging.getLogger("agent_cli.engine")
 
@@ -74,6 +76,10 @@ class Session:
         """Why every turn is refused, "" if none is."""
         return "; ".join(f"{halt.guardrail}: {halt.reason}" for halt in self._core.halts())
 
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """What the model may call, as it sees them."""
+        return tuple(tool.spec for tool in self._core.tools().values())
+
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
         """Joins at once: facts with seq > since from the log, then facts and previews as they come.
 
@@ -98,9 +104,11 @@ class Session:
             case SetModel(name):
                 self._set_model(name)
             case Compact(focus):
-                self._compact(focus)
+                self._aside("not compacted", partial(self._reducer.now, focus))
             case Replan(reason):
                 self._replan(reason)
+            case Checkpoint(note):
+                self._aside("no checkpoint", partial(self._reducer.checkpoint, note))
             case Reset():
                 self._reset(command)
 
@@ -197,25 +205,25 @@ class Session:
             self._core.record(ev.OperatorMessage((Text(self._revoked),), by="product"))
             self._revoked = ""
 
-    def _compact(self, focus: str) -> None:
-        """Between turns only; a message that comes meanwhile waits for it."""
+    def _aside(self, refused: str, work: Callable[[], Awaitable[None]]) -> None:
+        """What the operator wants done between turns; a message that comes meanwhile waits for it."""
         if self._task is not None or not self.state.started:
             why = "a turn is running; interrupt it or wait" if self._task else "nothing was said yet"
             self._ensure_started()
-            self._core.record(ev.OperatorNote(f"not compacted: {why}", "warning"))
+            self._core.record(ev.OperatorNote(f"{refused}: {why}", "warning"))
             return
         self._idle.clear()
-        self._task = asyncio.create_task(self._reduce_now(focus))
+        self._task = asyncio.create_task(self._work_aside(refused, work))
 
-    async def _reduce_now(self, focus: str) -> None:
+    async def _work_aside(self, refused: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await self._reducer.now(focus)
+            await work()
         except asyncio.CancelledError:
-            self._core.record(ev.OperatorNote("not compacted: interrupted", "warning"))
+            self._core.record(ev.OperatorNote(f"{refused}: interrupted", "warning"))
         except StoreError:
             log.exception("the session's log cannot be written")
         except AgentError as problem:
-            self._core.record(ev.OperatorNote(f"not compacted: {problem}", "error"))
+            self._core.record(ev.OperatorNote(f"{refused}: {problem}", "error"))
         finally:
             stopping.between_turns(self._core)
             self._task = None

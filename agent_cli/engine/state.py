@@ -9,10 +9,11 @@ from typing import TypeAlias
 import msgspec
 
 from agent_cli.context import estimate
+from agent_cli.context.boundaries import Boundaries
 from agent_cli.engine.branches import SubtaskRow, begun, end
 from agent_cli.guardrails.halts import Halts
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Mode, Say
+from agent_cli.kernel.commands import CheckpointMode, Mode, Say
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import ToolCall, text_of
 from agent_cli.kernel.todo import TodoItem
@@ -43,7 +44,7 @@ class State:
     """Up to date with the last recorded entry. Front ends read it and never write it.
 
     `context_tokens` is the size of the next prompt as far as known; `context_estimated` says whether part of
-    it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_started` is epoch seconds.
+    it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_began` is the entry that began the turn, `turn_started` epoch seconds.
     `task_class` is the kind of work that this run was started for, "" for none.
     `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
     session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
@@ -65,6 +66,7 @@ class State:
     step: int = 0
     running: bool = False
     turn_started: float = 0.0
+    turn_began: int = 0
     turn_steps: int = 0
     turn_calls: int = 0
     turn_row: ModelRow = field(default_factory=lambda: ModelRow(""))
@@ -78,6 +80,8 @@ class State:
     context_tokens: int = 0
     context_estimated: bool = False
     context_limit: int | None = None
+    boundaries: Boundaries = field(default_factory=Boundaries)
+    checkpoint: CheckpointMode = "off"
     pending: dict[str, ev.ApprovalRequested] = field(default_factory=dict)
     waiting: dict[int, Say] = field(default_factory=dict)
     grants: tuple[str, ...] = ()
@@ -108,6 +112,7 @@ class State:
             return
         self.turn, self.step = entry.turn, entry.step
         self.halts.feed(entry.event)
+        self.boundaries.feed(entry)
         _apply(self, entry)
 
     def settle(self) -> None:
@@ -121,7 +126,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.SessionStarted(cwd=cwd, mode=mode):
             state.cwd, state.mode = cwd, mode
         case ev.TurnStarted():
-            _begin_turn(state, entry.time)
+            _begin_turn(state, entry)
         case ev.MessageQueued(content, when):
             state.waiting[entry.seq] = Say(content, when)
         case ev.OperatorMessage(content, by, queued):
@@ -144,7 +149,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
             state.grants += (grant,) if grant else ()
         case ev.BudgetWarning(dimension, limit=limit):
             state.budget_warned.add((dimension, limit))
-        case ev.CompactionPerformed(tokens_after=after):
+        case ev.CompactionPerformed(tokens_after=after) | ev.CheckpointPerformed(tokens_after=after):
             state.context_tokens, state.context_estimated = after, True
         case ev.ModeSwitched(mode):
             state.mode = mode
@@ -163,9 +168,9 @@ Silent: TypeAlias = (
     | ev.GuardrailFinding
     | ev.GuardrailTrip
     | ev.GuardrailReset
+    | ev.ContextReductionPending
     | ev.ContextReductionFailed
     | ev.ContextReductionDegraded
-    | ev.CheckpointPerformed
     | ev.Retry
     | ev.ModelSwitched
     | ev.OperatorNote
@@ -213,8 +218,8 @@ def _leave(state: State, time: float) -> None:
         end(row, "interrupted", time)
 
 
-def _begin_turn(state: State, now: float) -> None:
-    state.running, state.turn_started, state.ending = True, now, None
+def _begin_turn(state: State, entry: ev.Entry) -> None:
+    state.running, state.turn_began, state.turn_started, state.ending = True, entry.seq, entry.time, None
     state.turn_steps = state.turn_calls = 0
     state.turn_row, state.turn_below = ModelRow(""), ModelRow("")
     state.answer, state.answer_cut = "", False

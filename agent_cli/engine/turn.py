@@ -44,6 +44,8 @@ class Turn:
 
     async def run(self) -> Ending:
         """Raises Stopped where a guardrail cuts it, ProviderError where the service ended it."""
+        stopping.check(self._core)
+        await self._reducer.begin()
         while True:
             await self._seam()
             answered = await self._step()
@@ -78,8 +80,11 @@ class Turn:
         stopping.check(core)
         budget = self._reducer.budget
         if context_size(core) >= budget.full and core.model.card.window is not None:
+            unmeasured = core.state.boundaries.unmeasured_bytes
             core.record(
-                ev.ContextReductionDegraded("turn-cut", core.model.card.id, context_size(core), budget.window)
+                ev.ContextReductionDegraded(
+                    "turn-cut", core.model.card.id, context_size(core), budget.window, unmeasured
+                )
             )
             raise Stopped(endings.window_full(context_size(core), budget.window))
 

@@ -89,19 +89,16 @@ def _note(event: ev.Recorded) -> Line | None:
             text = f"the request failed ({kind}: {reason}); {again}"
         case ev.ApprovalDecided(_, tool, allowed=False, message=message):
             text = f"{tool}: approval refused. {message}"
-        case ev.CompactionPerformed(mode, before, after):
-            text = f"context reduced ({mode}): {before:,} to {after:,} tokens"
-        case ev.ContextReductionFailed(operation, reason):
-            text = f"{operation} failed: {reason}"
-        case ev.ContextReductionDegraded("turn-cut", model, size, window):
-            why = f"about {size:,} of the {window:,} tokens of {model} are used. {NOT_HALTED}"
-            level, text = Level.QUIET, cut_line("context window", why)
-        case ev.ContextReductionDegraded(operation, model, size, window):
-            text = f"{operation} ({model}): about {size:,} of {window:,} tokens"
+        case (
+            ev.CompactionPerformed()
+            | ev.CheckpointPerformed()
+            | ev.ContextReductionPending()
+            | ev.ContextReductionFailed()
+            | ev.ContextReductionDegraded()
+        ):
+            return _reduction(event)
         case ev.ModelSwitched(provider, model, reason):
             text = f"model: {provider}/{model} {reason}"
-        case ev.CheckpointPerformed(note=note):
-            text = f"checkpoint written {note}"
         case ev.PlanRecorded(path) | ev.PlanRevoked(path):
             text = f"plan: {path}"
         case ev.SubtaskStarted(name, task=task):
@@ -110,6 +107,38 @@ def _note(event: ev.Recorded) -> Line | None:
             text = f"subtask {name} ended: {outcome}"
         case silent:
             return _silent(silent)
+    return level, text
+
+
+_Reduction: TypeAlias = (
+    ev.CompactionPerformed
+    | ev.CheckpointPerformed
+    | ev.ContextReductionPending
+    | ev.ContextReductionFailed
+    | ev.ContextReductionDegraded
+)
+
+
+def _reduction(event: _Reduction) -> Line:
+    level = Level.NORMAL
+    match event:
+        case ev.CompactionPerformed(mode, before, after):
+            text = f"context reduced ({mode}): {before:,} to {after:,} tokens"
+        case ev.ContextReductionPending(model, size, limit):
+            level = Level.VERBOSE
+            text = f"context of {model}: about {size:,} tokens, past {limit:,}; it is reduced before the next request"
+        case ev.ContextReductionFailed(operation, reason):
+            text = f"{operation} failed: {reason}"
+        case ev.ContextReductionDegraded("turn-cut", model, size, window, unmeasured):
+            why = (
+                f"about {size:,} of the {window:,} tokens of {model} are used"
+                f" ({unmeasured:,} bytes were not counted by the service yet). {NOT_HALTED}"
+            )
+            level, text = Level.QUIET, cut_line("context window", why)
+        case ev.ContextReductionDegraded(operation, model, size, window):
+            text = f"{operation} ({model}): about {size:,} of {window:,} tokens"
+        case ev.CheckpointPerformed(note=note, tokens_before=before, tokens_after=after):
+            text = f"checkpoint ({before:,} to {after:,} tokens){': ' + note if note else ''}"
     return level, text
 
 

@@ -14,6 +14,10 @@ GrantScope: TypeAlias = Literal["once", "call", "tool", "always"]
 """once; this exact call for the session; this tool for the session; written to the project's config."""
 
 
+CheckpointMode: TypeAlias = Literal["model", "operator", "off"]
+"""Who may say that a task is done: the model too; the operator and the heuristic; nobody."""
+
+
 class Say(Plain, frozen=True):
     """A message of the operator.
 
@@ -74,4 +78,10 @@ class Compact(Plain, frozen=True):
     focus: str = ""
 
 
-Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Replan
+class Checkpoint(Plain, frozen=True):
+    """The task is done: a record takes the place of what was said, between turns; `note` says what was done."""
+
+    note: str = ""
+
+
+Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Checkpoint | Replan

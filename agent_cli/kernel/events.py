@@ -29,6 +29,12 @@ from agent_cli.kernel.outputs import FileDiff as FileDiff
 from agent_cli.kernel.outputs import Output as Output
 from agent_cli.kernel.outputs import Shown as Shown
 from agent_cli.kernel.outputs import as_text as as_text
+from agent_cli.kernel.reductions import CheckpointPerformed as CheckpointPerformed
+from agent_cli.kernel.reductions import CompactionPerformed as CompactionPerformed
+from agent_cli.kernel.reductions import ContextReductionDegraded as ContextReductionDegraded
+from agent_cli.kernel.reductions import ContextReductionFailed as ContextReductionFailed
+from agent_cli.kernel.reductions import ContextReductionPending as ContextReductionPending
+from agent_cli.kernel.reductions import DeclaredBy as DeclaredBy
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.values import Plain, Value
 
@@ -116,45 +122,6 @@ class ToolReturned(Value, frozen=True, tag="tool-result"):
     output: Output
     executed: bool = True
     duration_s: float = 0.0
-
-
-class CompactionPerformed(Value, frozen=True, tag="compaction-performed"):
-    """The view from here on: `summary` (empty for a prune) and what follows the entry `keeps_from`.
-
-    `model` wrote the summary, at `cost`; both are empty where no model was asked.
-    """
-
-    mode: Literal["prune", "summary", "mechanical"]
-    tokens_before: int
-    tokens_after: int
-    cleared: tuple[str, ...] = ()
-    summary: str = ""
-    keeps_from: int = 0
-    focus: str = ""
-    duration_s: float = 0.0
-    cost: float | None = None
-    model: str = ""
-
-
-class ContextReductionFailed(Value, frozen=True, tag="context-reduction-failed"):
-    operation: Literal["compaction", "checkpoint"]
-    reason: str
-    consecutive_failures: int = 0
-    cooldown_turns: int = 0
-
-
-class ContextReductionDegraded(Value, frozen=True, tag="context-reduction-degraded"):
-    operation: Literal["assumed-window", "turn-cut", "mechanical"]
-    model: str
-    estimate: int = 0
-    window: int = 0
-    unmeasured_bytes: int = 0
-
-
-class CheckpointPerformed(Value, frozen=True, tag="checkpoint-performed"):
-    record: str
-    keeps_from: int
-    note: str = ""
 
 
 class PlanRecorded(Value, frozen=True, tag="plan-recorded"):
@@ -259,6 +226,7 @@ Recorded: TypeAlias = (
     | GuardrailReset
     | BudgetWarning
     | CompactionPerformed
+    | ContextReductionPending
     | ContextReductionFailed
     | ContextReductionDegraded
     | CheckpointPerformed

@@ -7,7 +7,7 @@ from time import time
 from typing import Literal, Protocol
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import MODES, Command, Compact, Interrupt, Mode, Say, SetMode
+from agent_cli.kernel.commands import MODES, Checkpoint, Command, Compact, Interrupt, Mode, Say, SetMode
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
 from agent_cli.tui.blocks.item import Item
@@ -17,7 +17,7 @@ from agent_cli.tui.door import Door, Sources, Welcome
 from agent_cli.tui.keys import Keys
 from agent_cli.tui.ledger import Ledger
 
-OUTCOMES = (ev.CompactionPerformed, ev.ContextReductionFailed, ev.OperatorNote)
+OUTCOMES = (ev.CompactionPerformed, ev.CheckpointPerformed, ev.ContextReductionFailed, ev.OperatorNote)
 """One of these says what came of a compaction that was ordered."""
 
 
@@ -112,7 +112,7 @@ class Desk:
         """Sends it; an error is told in the transcript."""
         if self.session is None:
             return
-        if isinstance(command, Compact):
+        if isinstance(command, Compact | Checkpoint):
             self.compacting, self._since = time(), self.session.state.seq
         try:
             self.session.send(command)

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from agent_cli.engine.state import State
 from agent_cli.kernel.commands import Command, Mode
 from agent_cli.kernel.events import Event
+from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.values import Plain
 
 
@@ -29,6 +30,10 @@ class Door(Protocol):
     @property
     def halted(self) -> str:
         """Why every turn is refused, "" if none is."""
+        ...
+
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """What the model may call, as it sees them."""
         ...
 
     async def idle(self) -> None: ...

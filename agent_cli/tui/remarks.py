@@ -111,5 +111,6 @@ def _reduction(
         case ev.ContextReductionDegraded(operation, model, estimate, window):
             known = f", about {tokens(estimate)} of {tokens(window)} tokens" if window else ""
             return Notice(f"context of {model}: {operation}{known}", "warning")
-        case ev.CheckpointPerformed(_, _, note):
-            return Notice("checkpoint" + (f": {note}" if note else ""))
+        case ev.CheckpointPerformed(note=note, tokens_before=before, tokens_after=after):
+            told = f": {note}" if note else ""
+            return Notice(f"checkpoint{told} ({tokens(before)} → {tokens(after)} tokens)")

@@ -43,7 +43,7 @@ _TurnFact: TypeAlias = (
     | ev.TurnError
     | ev.TurnCompleted
 )
-_Silent: TypeAlias = ev.SessionStarted | ev.SessionEnded | ev.MessageQueued
+_Silent: TypeAlias = ev.SessionStarted | ev.SessionEnded | ev.MessageQueued | ev.ContextReductionPending
 
 
 class Story:
@@ -106,7 +106,7 @@ class Story:
                 | ev.TurnCompleted()
             ):
                 self._turn(event, time)
-            case ev.SessionStarted() | ev.SessionEnded() | ev.MessageQueued():
+            case ev.SessionStarted() | ev.SessionEnded() | ev.MessageQueued() | ev.ContextReductionPending():
                 self._silent(event)
             case told:
                 self._tell(told)

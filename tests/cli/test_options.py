@@ -26,9 +26,14 @@ def test_no_word_means_two_things():
     assert len(dests) == len(set(dests))
 
 
-def test_keys_are_shared_only_by_a_mode_and_its_short_word():
-    shared = [key for key in sorted(set(KEYS.values())) if sum(flag.key == key for flag in FLAGS) > 1]
-    assert shared == ["agentic.enabled", "permissions.mode", "permissions.require_plan_artifact"]
+def test_keys_are_shared_only_by_an_option_and_its_short_or_old_word():
+    shared = {key for key in set(KEYS.values()) if sum(flag.key == key for flag in FLAGS) > 1}
+    assert shared == {
+        "agentic.enabled",
+        "permissions.mode",
+        "permissions.require_plan_artifact",
+        "checkpoint.mode",
+    }
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,12 @@ def test_only_what_was_given_becomes_a_setting():
     assert asked.flags == {"model.name": "opus", "budgets.max_steps": 0, "model.effort": "low"}
 
 
+def test_the_old_word_for_no_checkpoints_works_with_a_notice():
+    asked = start("-p", "x", "--no-checkpoint", "--checkpoint=off")
+    assert asked.flags == {"checkpoint.mode": "off"}
+    assert asked.notices == ("--no-checkpoint is the old word for --checkpoint=off; use that.",)
+
+
 def test_yolo_is_a_permission_mode():
     assert start("--yolo").flags == {"permissions.mode": "yolo"}
     assert start("--yolo", "--permission-mode", "yolo").flags == {"permissions.mode": "yolo"}
@@ -58,6 +64,10 @@ def test_bytes_that_are_no_text_are_replaced_in_a_prompt():
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
+        (
+            ["--no-checkpoint", "--checkpoint=model"],
+            "--no-checkpoint and --checkpoint model do not go together",
+        ),
         (["-c", "-r", "x"], "--continue and --resume do not go together"),
         (["--ephemeral", "-r", "x"], "--ephemeral and --resume"),
         (["--ephemeral", "-c"], "--ephemeral and --continue"),

@@ -31,6 +31,7 @@ budgets.children budgets.child.max_steps budgets.child.max_duration budgets.chil
 agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file
 compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
+compaction.model checkpoint.mode
 tools.disable tools.concurrency tools.max_output_bytes tools.NAME.max_output_bytes
 agentic.enabled agentic.small_model
 permissions.mode permissions.allow permissions.plan_mode permissions.plan_approval

@@ -126,7 +126,7 @@ async def test_a_summarizer_that_fails_never_ends_the_turn_and_twice_is_enough()
     for n in range(3):
         await run(session, say(f"message {n}"))
         if n == 1:
-            session._reducer._cool_until = 0
+            session.state.boundaries.cool_until = 0
     failed = [event for event in log.events if isinstance(event, ev.ContextReductionFailed)]
     assert "finish_reason=MAX_TOKENS" in failed[0].reason
     assert [event.consecutive_failures for event in failed] == [1, 2]
@@ -192,7 +192,7 @@ async def test_what_was_cleared_is_not_saved_again_by_the_truncation_behind_it()
     )
     for n in range(3):
         await run(session, say(f"message {n}"))
-    session._reducer._cool_until = 99
+    session.state.boundaries.cool_until = 99
     await run(session, say("go"))
     assert [event.mode for event in performed(log)] == ["prune", "mechanical"]
     assert performed(log)[-1].tokens_after > 20_000, "the last batch is still there"

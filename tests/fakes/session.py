@@ -10,6 +10,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Command
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.usage import ModelCard
 
 CARD = ModelCard("scripted-1", "scripted", window=200_000)
@@ -22,6 +23,7 @@ class FakeSession:
 
     def __init__(self, card: ModelCard = CARD, limits: Limits | None = None) -> None:
         self.state = State("01SESSION", card, limits or Limits())
+        self.state.checkpoint = "model"
         self.commands: list[Command] = []
         self.closed = ""
         self.halted = ""
@@ -43,6 +45,9 @@ class FakeSession:
         queue: asyncio.Queue[ev.Event | Exception | None] = asyncio.Queue()
         self._queues.append(queue)
         return self._follow([entry for entry in self._log if entry.seq > since], queue)
+
+    def tools(self) -> tuple[ToolSpec, ...]:
+        return (ToolSpec("read_file", "Read a file.", {}, "Read a file."),)
 
     async def idle(self) -> None:
         return

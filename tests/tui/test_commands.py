@@ -8,7 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Command, Compact, Interrupt, Reset, SetMode, SetModel
+from agent_cli.kernel.commands import Checkpoint, Command, Compact, Interrupt, Reset, SetMode, SetModel
 from agent_cli.kernel.errors import StoreUnwritable
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
@@ -100,6 +100,18 @@ def test_a_session_that_refuses_to_compact_is_told_and_can_be_asked_again(sessio
     assert session.commands == [Compact("")]
 
 
+def test_help_and_tools_say_whether_there_are_checkpoints(session: FakeSession):
+    board = Board(session)
+    session.state.checkpoint = "model"
+    assert "(the model may, too)" in board.run("/help", 160)
+    assert "mark_task_done" in board.run("/tools", 120)
+    session.state.checkpoint = "off"
+    assert "(off: checkpoint.mode)" in board.run("/help", 160)
+    assert "off (checkpoint.mode)" in board.run("/tools", 120)
+    assert "Checkpoints are switched off" in board.run("/done")
+    assert session.commands == []
+
+
 def test_stats_of_two_models_have_a_sum(session: FakeSession):
     session.play(ev.UsageReported("other", Usage(input=10), None))
     text = Board(session).run("/stats")
@@ -122,6 +134,8 @@ def test_permissions_list_what_waits_and_what_was_granted(session: FakeSession):
         ("/mode plan", SetMode("plan")),
         ("/mode ACCEPTEDITS", SetMode("acceptEdits")),
         ("/guardrail reset", Reset("all", 0.0)),
+        ("/done the parser", Checkpoint("the parser")),
+        ("/checkpoint", Checkpoint("")),
         ("/guardrail reset cost_ceiling +5", Reset("cost_ceiling", 5.0)),
     ],
 )

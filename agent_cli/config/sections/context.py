@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from agent_cli.config.kinds import Count, Section, Share, Switch, Window, says
+from agent_cli.config.kinds import Count, Name, Section, Share, Switch, Window, says
+from agent_cli.kernel.commands import CheckpointMode
 
 
 class ByTier(Section, frozen=True):
@@ -29,3 +30,15 @@ class Compaction(Section, frozen=True):
         Count,
         says("Tokens at the end of the conversation that stay as they are; at most 30 % of the budget."),
     ] = 20_000
+    model: Annotated[
+        Name | None, says("The model that writes summaries and records; without one the session's own.")
+    ] = None
+
+
+class Checkpoint(Section, frozen=True):
+    mode: Annotated[
+        CheckpointMode,
+        says(
+            "Who may say that a task is done: the model and /done, only /done and the heuristic, or nobody."
+        ),
+    ] = "model"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands import context, figures, guardrail, model, permissions, plan, screen, work
+from agent_cli.tui.commands import context, figures, guardrail, model, permissions, plan, screen, tools, work
 from agent_cli.tui.commands.command import Command, Host
 from agent_cli.tui.keys import ACTIONS, Where
 
@@ -53,7 +53,8 @@ def _help(host: Host, _rest: str) -> Item:
     rows = [("Commands", "")]
     for command in COMMANDS:
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
-        rows.append((f"{names} {command.arguments}".rstrip(), command.description))
+        now = command.now(host) if command.now else ""
+        rows.append((f"{names} {command.arguments}".rstrip(), f"{command.description}{now}"))
     rows += [("", ""), ("Keys", "")]
     rows += [(host.keys.shown(*names), does) for names, does in HELP]
     return Report("", rows)
@@ -75,6 +76,7 @@ COMMANDS: tuple[Command, ...] = (
     *permissions.COMMANDS,
     *work.COMMANDS,
     *plan.COMMANDS,
+    *tools.COMMANDS,
     *context.COMMANDS,
     *figures.COMMANDS,
     *guardrail.COMMANDS,

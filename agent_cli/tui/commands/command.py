@@ -48,13 +48,17 @@ class Host(Protocol):
 
 
 class Command(NamedTuple):
-    """`run` gets what stands behind the name, and returns what the transcript is to show, if anything."""
+    """`run` gets what stands behind the name, and returns what the transcript is to show, if anything.
+
+    `now` is what /help adds to the description, as things stand.
+    """
 
     name: str
     description: str
     run: Callable[[Host, str], Item | None]
     aliases: tuple[str, ...] = ()
     arguments: str = ""
+    now: Callable[[Host], str] | None = None
 
 
 def ordered(host: Host, order: Order) -> Item | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_cli.kernel.commands import Compact
+from agent_cli.kernel.commands import Checkpoint, Compact
 from agent_cli.tui import views
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
@@ -19,7 +19,35 @@ def _compact(host: Host, rest: str) -> Item | None:
     return ordered(host, Compact(rest))
 
 
+def _done(host: Host, rest: str) -> Item | None:
+    if host.compacting:
+        return Notice("It is being reduced already; Esc stops that.", "warning")
+    if _is_off(host):
+        return Notice("Checkpoints are switched off: --checkpoint, or checkpoint.mode in config.", "warning")
+    return ordered(host, Checkpoint(rest))
+
+
+def _is_off(host: Host) -> bool:
+    return host.session is not None and host.session.state.checkpoint == "off"
+
+
+def _active(host: Host) -> str:
+    """Who else may say that a task is done."""
+    if host.session is None:
+        return ""
+    said = {"model": " (the model may, too)", "operator": "", "off": " (off: checkpoint.mode)"}
+    return said[host.session.state.checkpoint]
+
+
 COMMANDS: tuple[Command, ...] = (
-    Command("context", "what fills the window", _context),
+    Command("context", "what fills the window", _context, ("boundaries",)),
     Command("compact", "reduce the conversation now", _compact, ("summarize",), arguments="[focus]"),
+    Command(
+        "done",
+        "the task is done: a record takes the place of what was said",
+        _done,
+        ("checkpoint",),
+        arguments="[note]",
+        now=_active,
+    ),
 )
