@@ -24,10 +24,11 @@ def looks_like_events(start: bytes) -> bool:
 
 
 class EventReader:
-    """`feed` gives the data of every event that is complete with that chunk."""
+    """`feed` gives the data of every event that is complete with that chunk, in time that grows with the chunk alone."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []
+        self._open = 0
         self._data: list[bytes] = []
         self._size = 0
         self._cr = False
@@ -40,21 +41,25 @@ class EventReader:
             chunk = chunk.removeprefix(BOM)
         if self._cr or b"\r" in chunk:
             chunk = self._with_plain_ends(chunk)
-        lines = (self._rest + chunk).split(b"\n") if self._rest else chunk.split(b"\n")
-        self._rest = lines.pop()
-        if self._size + len(self._rest) > MAX_EVENT_BYTES:
-            raise EventTooLong
+        first, *lines = chunk.split(b"\n")
+        self._rest.append(first)
+        self._open += len(first)
         events: list[bytes] = []
-        for line in lines:
-            self._line(line, events)
+        if lines:
+            last = lines.pop()
+            for line in (b"".join(self._rest), *lines):
+                self._line(line, events)
+            self._rest, self._open = [last], len(last)
+        if self._size + self._open > MAX_EVENT_BYTES:
+            raise EventTooLong
         return events
 
     def flush(self) -> list[bytes]:
         """What a stream leaves that ends without a blank line: complete lines, and a bare `[DONE]`."""
-        if self._rest.removeprefix(b"data:").strip() == DONE:
+        if b"".join(self._rest).removeprefix(b"data:").strip() == DONE:
             self._data.append(DONE)
         left = b"\n".join(self._data)
-        self._data, self._rest = [], b""
+        self._data, self._rest, self._open = [], [], 0
         return [left] if left else []
 
     def _line(self, line: bytes, events: list[bytes]) -> None:
