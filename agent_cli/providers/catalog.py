@@ -61,6 +61,7 @@ TIER_MODELS: dict[str, dict[Tier, str]] = {
 }
 TIER_MODELS["vertex"] = TIER_MODELS["gemini"]
 TIER_MODELS["anthropic-vertex"] = TIER_MODELS["anthropic"]
+TIER_MODELS["@claude"] = TIER_MODELS["anthropic"]
 
 SNAPSHOT = re.compile(r"[-@](\d{8}|\d{4}-\d{2}-\d{2})$")
 VENDOR = re.compile(r"^.*?(?=(?:claude|gpt|gemini|chatgpt)-|o\d(?:$|-))")

@@ -83,7 +83,7 @@ class Delegated:
 
     def is_gone(self) -> bool:
         """Whether no program that was started runs any more."""
-        return not any(_runs(pid) for pid in self.seen("pid"))
+        return not any(is_running(pid) for pid in self.seen("pid"))
 
 
 async def until(true: Callable[[], object]) -> None:
@@ -106,7 +106,7 @@ def results(log: ListLog) -> Sequence[tuple[str, str, bool]]:
     return [(fact.tool, ev.as_text(fact.output), fact.executed) for fact in told]
 
 
-def _runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
     except OSError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -30,7 +30,7 @@ async def echo(asked: rpc.Invocation) -> ToolResult:
 
 
 @asynccontextmanager
-async def opened(run: bridges.Run = echo) -> AsyncIterator[Bridge]:
+async def opened(run: bridges.Run = echo) -> AsyncGenerator[Bridge]:
     bridge = Bridge([SPEC], run)
     await bridge.open()
     try:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent_cli.compose import RunOptions, open_session
+from agent_cli.compose.subtasks import small_name
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.providers import catalog
 
@@ -38,6 +39,12 @@ async def test_a_short_name_is_the_vendors_model_of_that_size_at_its_price(optio
     assert (card.id, card.provider, card.delegated) == ("claude-sonnet-5", "@claude", True)
     assert card.prices == known.prices
     await session.close()
+
+
+async def test_its_subtasks_run_on_the_small_model_through_it(options: RunOptions) -> None:
+    opened = open_session(options)
+    assert small_name(opened.settings, opened.session.state.card) == "@claude/claude-haiku-4-5"
+    await opened.session.close()
 
 
 async def test_a_stranger_has_no_price(options: RunOptions) -> None:
