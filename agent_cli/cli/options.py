@@ -188,6 +188,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "--watchdog", key="safety.watchdog", choices=("off", "warn", "feedback", "enforce"),
             help="What happens when the agent goes in circles. Default: warn, unattended enforce.",
         ),
+        _choice(
+            "--watchdog-profile", key="watchdog.profile", choices=("default", "seed", "strict"),
+            help="What the watchdog takes for going in circles: default, seed (lower), or strict.",
+        ),
     ),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What settings say about requests, ceilings, reduction and the watchdog, as the engine takes it."""
+"""What settings say about requests, ceilings and reduction, as the engine takes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.context.budget import UNKNOWN_TIER, Compaction
 from agent_cli.engine.parts import Settings as RequestSettings
-from agent_cli.engine.parts import WatchdogMode
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import Tier
 
@@ -76,7 +75,3 @@ def limits(settings: Settings, *, attended: bool) -> Limits:
         max_session_cost=chosen(agent.max_session_cost_usd, UNATTENDED_DOLLARS),
         on_exhaustion=budgets.on_exhaustion,
     )
-
-
-def watchdog_mode(settings: Settings, *, attended: bool) -> WatchdogMode:
-    return settings.safety.watchdog or ("warn" if attended else "enforce")

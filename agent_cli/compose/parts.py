@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_cli import __version__
-from agent_cli.compose.budgets import compaction, limits, request_settings, watchdog_mode
+from agent_cli.compose.budgets import compaction, limits, request_settings
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
@@ -19,6 +19,7 @@ from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
 from agent_cli.compose.toolset import dropped, inner_tools, own_names, withheld, world_tools
 from agent_cli.compose.transcripts import save
+from agent_cli.compose.watchdog import start_line, watchdog_mode, watching
 from agent_cli.config import places
 from agent_cli.config.files import text_of
 from agent_cli.config.settings import Settings
@@ -26,7 +27,6 @@ from agent_cli.config.sources import Loaded
 from agent_cli.context.system import Instructions, system_prompt
 from agent_cli.engine.clock import SystemClock
 from agent_cli.engine.parts import Parts
-from agent_cli.guardrails.book import signals
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.events import SessionStarted
@@ -45,7 +45,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     settings, root = loaded.settings, root_of(options, loaded)
     results = results_of(options, kept.log.session)
     left_out = withheld(loaded)
-    plan = planning(loaded, left_out)
+    watch, plan = watching(settings, attended=options.attended), planning(loaded, left_out)
     space, own = workspace(options, settings, root), own_names(left_out, plans=plan.recorded)
     return Parts(
         log=kept.log,
@@ -64,7 +64,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         summary_prompt=_words("summary.md").strip(),
         record_prompt=_words("record.md").strip(),
         checkpoint=settings.checkpoint.mode,
-        signals=signals(),
+        signals=watch(),
         watchdog=watchdog_mode(settings, attended=options.attended),
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
@@ -75,18 +75,21 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         own_tools=own,
         inner_tools=partial(inner_tools, space),
         small=partial(small_name, settings),
-        fresh_signals=signals,
+        fresh_signals=watch,
         children=children(settings),
         plans=kept_plans(loaded),
         task_class=name_of(loaded),
-        openings=_openings(loaded, plan, own, model.card),
+        openings=_openings(options, loaded, plan, own, model.card),
     )
 
 
-def _openings(loaded: Loaded, plan: Planning, own: frozenset[str], card: ModelCard) -> tuple[str, ...]:
+def _openings(
+    options: RunOptions, loaded: Loaded, plan: Planning, own: frozenset[str], card: ModelCard
+) -> tuple[str, ...]:
     """What the operator is told when the session begins."""
     came = {"model.tier": card.tier, "permissions.plan_mode": plan.mode}
     return (
+        start_line(loaded, attended=options.attended),
         *opening(loaded, dropped(loaded), came),
         *plan.openings,
         *told_of(loaded.settings, own, card),

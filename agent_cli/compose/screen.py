@@ -13,9 +13,9 @@ from pathlib import Path
 from msgspec import structs
 
 from agent_cli import __version__
-from agent_cli.compose.budgets import watchdog_mode
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session, prepare
+from agent_cli.compose.watchdog import watchdog_mode
 from agent_cli.config import places
 from agent_cli.config.sections.screen import Ui
 from agent_cli.config.settings import Settings

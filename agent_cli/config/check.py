@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar, get_args, get_o
 
 import msgspec
 
-from agent_cli.config.fields import Shape, fields_of, is_section, rest_of, shape
+from agent_cli.config.fields import Shape, fields_of, is_section, names_of, rest_of, shape
 from agent_cli.config.kinds import READ, Section
 from agent_cli.kernel.wire import is_object
 
@@ -104,7 +104,7 @@ class _Reader:
             return kind(**found) if len(self.mistakes) == before else None
         if get_origin(kind) is dict:
             return {
-                self._name(name, path): self._value(get_args(kind)[1], held, (*path, name))
+                self._name(name, path, names_of(kind)): self._value(get_args(kind)[1], held, (*path, name))
                 for name, held in _object(value).items()
             }
         if get_origin(kind) is tuple:
@@ -112,9 +112,11 @@ class _Reader:
             return tuple(self._value(inner, held, (*path, place)) for place, held in enumerate(_items(value)))
         return _single(wanted, value)
 
-    def _name(self, name: str, path: tuple[str | int, ...]) -> str:
+    def _name(self, name: str, path: tuple[str | int, ...], known: tuple[str, ...]) -> str:
         if not name:
             self.mistakes.append(Mistake(path, "must not hold an empty name"))
+        elif known and name not in known:
+            self.mistakes.append(Mistake((*path, name)))
         return name
 
 

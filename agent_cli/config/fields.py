@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeGuard, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeGuard, Union, get_args, get_origin
 
 import msgspec
 
@@ -121,6 +121,14 @@ def _is_rest(field: Field) -> bool:
     return any(meta.extra and REST in meta.extra for meta in shape(field.annotation).metas)
 
 
+def names_of(kind: Any) -> tuple[str, ...]:
+    """The names that things of a mapping may have, () where the operator chooses them."""
+    if get_origin(kind) is not dict:
+        return ()
+    name = get_args(kind)[0]
+    return get_args(name) if get_origin(name) is Literal else ()
+
+
 def is_section(kind: Any) -> TypeGuard[type[Section]]:
     return isinstance(kind, type) and issubclass(kind, Section)
 
@@ -174,7 +182,7 @@ def field_at(path: Path) -> Field | None:
                 return field if len(path) - index <= 2 else None
             if index == len(path) - 1:
                 return None if is_section(kind) or get_origin(kind) is dict else field
-        elif get_origin(kind) is dict:
+        elif get_origin(kind) is dict and part in (names_of(kind) or (part,)):
             kind = shape(get_args(kind)[1]).kind
         else:
             return None
@@ -194,7 +202,7 @@ def siblings(path: Path) -> list[str]:
             kind = shape(get_args(kind)[0]).kind
         else:
             return []
-    return list(fields_of(kind)) if is_section(kind) else []
+    return list(fields_of(kind)) if is_section(kind) else list(names_of(kind))
 
 
 def nearest(path: Path) -> str:

@@ -13,6 +13,7 @@ from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
 from agent_cli.config.sections.tasks import TaskClass
 from agent_cli.config.sections.tools import Agentic, PathScope, Permissions, Tools, UrlScope
+from agent_cli.config.sections.watchdog import WatchdogSettings
 
 VERSION = 1
 """Of the schema. A file with a newer one may hold sections that this version does not know."""
@@ -40,6 +41,7 @@ class Settings(Section, frozen=True):
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
     url_scope: Annotated[UrlScope, says("Which hosts the tools may reach.")] = UrlScope()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
+    watchdog: Annotated[WatchdogSettings, says("What the watchdog looks for.")] = WatchdogSettings()
     session: Annotated[Session, says("Where sessions are kept, and the kind of work.")] = Session()
     task_classes: Annotated[
         dict[Name, TaskClass],

@@ -29,6 +29,7 @@ KEYS = {
     "compaction_threshold": "compaction.threshold",
     "permission_mode": "permissions.mode",
     "plan_mode": "permissions.plan_mode",
+    "watchdog_profile": "watchdog.profile",
 }
 """Fields of a class that are defaults of settings."""
 

@@ -15,6 +15,7 @@ from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
 from agent_cli.kernel.usage import ModelCard
+from agent_cli.kernel.watching import WatchdogMode
 from agent_cli.ports import (
     Clock,
     Facts,
@@ -27,8 +28,6 @@ from agent_cli.ports import (
     TaskHeuristic,
     Tool,
 )
-
-WatchdogMode: TypeAlias = Literal["off", "warn", "feedback", "enforce"]
 
 
 @dataclass(frozen=True, slots=True)

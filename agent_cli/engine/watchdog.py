@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from agent_cli.engine.parts import WatchdogMode
 from agent_cli.guardrails.feedback import watchdog_block, watchdog_word
 from agent_cli.guardrails.watch import Watch
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.watching import WatchdogMode
 from agent_cli.ports import Alert, Signal
 
 OBSERVATIONS = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from agent_cli.guardrails.recent import SESSION, TURN, WARN, Stance
 from agent_cli.guardrails.signals.alternating_tool_cycle import AlternatingToolCycle
@@ -19,14 +19,13 @@ from agent_cli.guardrails.signals.tool_failure_streak import ToolFailureStreak
 from agent_cli.guardrails.signals.tools_without_text import ToolsWithoutText
 from agent_cli.kernel.events import Severity, StopScope
 from agent_cli.kernel.values import Plain
+from agent_cli.kernel.watching import Profile, SignalName
 from agent_cli.ports import Signal
-
-Profile: TypeAlias = Literal["default", "seed", "strict"]
 
 PROFILES: tuple[Profile, ...] = ("default", "seed", "strict")
 OFF = 0
 
-STANCES: dict[str, Stance] = {
+STANCES: dict[SignalName, Stance] = {
     "repeated-tool-call": SESSION,
     "alternating-tool-cycle": SESSION,
     "dominant-tool-call": SESSION,
@@ -39,10 +38,9 @@ STANCES: dict[str, Stance] = {
     "no-new-state": WARN,
     "tools-without-text": WARN,
 }
-"""In the order in which they are fed: of two that trip at once the first one stops."""
-NAMES = tuple(STANCES)
+NAMES: tuple[SignalName, ...] = tuple(STANCES)
 
-THRESHOLDS: dict[str, dict[Profile, int]] = {
+THRESHOLDS: dict[SignalName, dict[Profile, int]] = {
     "repeated-tool-call": {"default": 5, "seed": 5, "strict": 5},
     "alternating-tool-cycle": {"default": 3, "seed": 3, "strict": 3},
     "dominant-tool-call": {"default": 8, "seed": 8, "strict": 3},
@@ -69,10 +67,12 @@ class Tuned(Plain, frozen=True):
 
 
 def signals(
-    profile: Profile = "default", tuned: Mapping[str, Tuned] | None = None, *, enforced: bool = True
+    profile: Profile = "default", tuned: Mapping[SignalName, Tuned] | None = None, *, enforced: bool = True
 ) -> tuple[Signal, ...]:
     """Fresh ones. `enforced` says that a critical one stops."""
-    plans = {name: _plan(name, profile, (tuned or {}).get(name, Tuned())) for name in NAMES}
+    plans: dict[SignalName, _Plan] = {
+        name: _plan(name, profile, (tuned or {}).get(name, Tuned())) for name in NAMES
+    }
     dominant = plans["dominant-tool-call"]
     stop_at: int | None = None
     if enforced:
@@ -85,7 +85,7 @@ class _Plan(Plain, frozen=True):
     stance: Stance
 
 
-def _plan(name: str, profile: Profile, tuned: Tuned) -> _Plan:
+def _plan(name: SignalName, profile: Profile, tuned: Tuned) -> _Plan:
     severity, scope = STANCES[name]
     stance = Stance(_or(tuned.severity, severity), tuned.scope or scope)
     usual = THRESHOLDS[name][profile]
@@ -97,7 +97,7 @@ def _or(said: Severity | None, usual: Severity) -> Severity:
     return said or usual
 
 
-def _made(name: str, plan: _Plan, profile: Profile, stop_at: int | None) -> Signal:  # noqa: PLR0911  one for each signal
+def _made(name: SignalName, plan: _Plan, profile: Profile, stop_at: int | None) -> Signal:  # noqa: PLR0911  one for each signal
     threshold, stance, seed = plan.threshold, plan.stance, profile == "seed"
     match name:
         case "repeated-tool-call":
@@ -125,5 +125,5 @@ def _made(name: str, plan: _Plan, profile: Profile, stop_at: int | None) -> Sign
             return ToolFailureStreak(threshold, stance, by_step=not seed)
         case "no-new-state":
             return NoNewState(threshold, stance, by_call=not seed)
-        case _:
+        case "tools-without-text":
             return ToolsWithoutText(threshold, stance)

@@ -137,7 +137,9 @@ def test_sessions_are_listed_and_shown(ask, tmp_path):
     assert str(tmp_path) in row
     (info,) = json.loads(ask("sessions", "list", "--here", "--json")[1])
     assert (info["id"], info["title"], info["turns"]) == (session, "a question", 1)
-    assert ask("sessions", "show", session[:12])[1] == "\n> a question\n\n\na question\n"
+    start, _, shown = ask("sessions", "show", session[:12])[1].partition("\n")
+    assert "watchdog: enforce mode [unattended default]" in start
+    assert shown == "\n> a question\n\n\na question\n"
     lines = [json.loads(line) for line in ask("sessions", "show", session, "--json")[1].splitlines()]
     assert [lines[0]["type"], lines[-1]["type"]] == ["session-started", "session-ended"]
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from agent_cli.config.kinds import Ceiling, Duration, File, Money, Name, Section, says
+from agent_cli.kernel.watching import WatchdogMode
 
 
 class Child(Section, frozen=True):
@@ -58,6 +59,6 @@ class Safety(Section, frozen=True):
         says("What happens when a session with a person there begins with a small model."),
     ] = "warn"
     watchdog: Annotated[
-        Literal["off", "warn", "feedback", "enforce"] | None,
+        WatchdogMode | None,
         says("What happens when the agent goes in circles; warn, or enforce when nobody is there."),
     ] = None

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from agent_cli.config.kinds import Name, Section, Share, says
 from agent_cli.kernel.commands import Mode
+from agent_cli.kernel.watching import Profile
 
 
 class TaskClass(Section, frozen=True):
@@ -18,6 +19,7 @@ class TaskClass(Section, frozen=True):
     plan_mode: Annotated[
         Literal["off", "advisory", "required"] | None, says("Whether a plan comes before any change.")
     ] = None
+    watchdog_profile: Annotated[Profile | None, says("What the watchdog looks for.")] = None
     drop_tools: Annotated[
         tuple[Name, ...], says("Tools that are left out; --enable-tools gives them back.")
     ] = ()
