@@ -196,7 +196,7 @@ class _Running:
         wanted = "" if ok else waited_for(whole) if timed_out is not None else refused_for(text)
         self.notes += [wanted] if wanted else []
         shown = "\n".join(filter(None, (text, *(f"[{note}]" for note in self.notes))))
-        return Output((Text(shown),), ok=ok, changed=self._changed())
+        return Output((Text(shown),), ok=ok, changed=self._changed(), empty=ok and not text)
 
     def _changed(self) -> tuple[str, ...]:
         """Files that are different now; a line that only reads is not looked after."""

@@ -60,12 +60,12 @@ class DeleteFile:
             )
         held = self._standing(entry)
         if held is None:
-            return Output((Text(f"There is no {shown}; nothing had to be deleted."),), no_op=True)
+            return Output((Text(f"There is no {shown}; nothing had to be deleted."),))
         check_known(self._workspace, held, must_be_read=False)
         try:
             os.unlink(entry)  # noqa: PTH108  one entry less does not wait
         except FileNotFoundError:
-            return Output((Text(f"There is no {shown} any more."),), no_op=True)
+            return Output((Text(f"There is no {shown} any more."),))
         except OSError as problem:
             raise explain(problem, "delete", shown) from None
         return Output((Text(f"Deleted {shown}."),), _shown(held), changed=(entry,))

@@ -104,7 +104,7 @@ class Glob:
                 f"{len(found) - len(shown):,} of {len(found):,} files are not shown; narrow the pattern"
             )
         text = "\n".join([*shown, *(f"[{note}]" for note in notes)])
-        return Output((Text(text),), Shown(f"{len(found):,} files"))
+        return Output((Text(text),), Shown(f"{len(found):,} files"), empty=not found)
 
 
 def _is_directory(path: str) -> bool:

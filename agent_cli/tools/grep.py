@@ -82,7 +82,7 @@ class Grep:
         unit = "matches" if args.mode == "content" else "files"
         text = found.text(unit, notes)
         counted = f"{found.matches:,} matches in " if args.mode != "files" else ""
-        return Output((Text(text),), Shown(f"{counted}{found.files:,} files"))
+        return Output((Text(text),), Shown(f"{counted}{found.files:,} files"), empty=not found.files)
 
 
 def _is_file(workspace: Workspace, base: str) -> bool:

@@ -86,7 +86,7 @@ def _answer(text: str, query: str, shown: str) -> Output:
         raise ToolError("The JSON or the query is nested too deeply.") from None
     if found is None:
         told = f"null\n[nothing is there; {_outline(data)}]"
-    return Output((Text(told),), Shown(_outline(found)))
+    return Output((Text(told),), Shown(_outline(found)), empty=found in (None, [], {}))
 
 
 def _parsed(text: str, shown: str) -> Any:

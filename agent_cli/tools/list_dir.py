@@ -102,4 +102,4 @@ def _result(entries: list[_Entry], hidden: list[str]) -> Output:
         lines.append(f"[{len(hidden)} ignored by git: {', '.join(hidden[:_NAMED])}{more}]")
     if not entries and not hidden:
         lines.append("[the directory is empty]")
-    return Output((Text("\n".join(lines)),), Shown(f"{len(entries):,} entries"))
+    return Output((Text("\n".join(lines)),), Shown(f"{len(entries):,} entries"), empty=not entries)

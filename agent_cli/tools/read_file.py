@@ -216,7 +216,9 @@ def _page(
     if form.encoding != "utf-8":
         notes.append(f"stored as {form.name}")
     text = "\n".join([*shown, *(f"[{note}]" for note in notes)])
-    return Output((Text(text),), Shown(f"lines {first}-{last}{of}" if shown else "empty file"))
+    return Output(
+        (Text(text),), Shown(f"lines {first}-{last}{of}" if shown else "empty file"), empty=not shown
+    )
 
 
 def _long_line(number: int, line: _Line) -> str:

@@ -48,7 +48,7 @@ class Stat:
             facts = os.stat(target)  # noqa: PTH116  a look at one entry does not wait
         except (FileNotFoundError, NotADirectoryError):
             told = f"There is nothing at {shown}." if not link else f"{link}, where nothing is."
-            return Output((Text(told),), Shown("nothing there"))
+            return Output((Text(told),), Shown("nothing there"), empty=True)
         except OSError as problem:
             raise explain(problem, "look at", shown) from None
         lines = [shown, *([link] if link else []), *_lines(target, facts)]
