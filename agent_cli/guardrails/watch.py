@@ -116,9 +116,8 @@ class Watch:
 
     def _called(self, call: ToolCall) -> Called:
         key, rest, paths = spelled(call)
-        called = Called(
-            call.call_id, call.name, key, rest, paths, self.epoch, self._step, call.name in WAITING
-        )
+        waits, reports = call.name in WAITING, call.name in REPORTING
+        called = Called(call.call_id, call.name, key, rest, paths, self.epoch, self._step, waits, reports)
         self._open[call.call_id] = called
         return called
 
