@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction

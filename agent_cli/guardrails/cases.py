@@ -68,8 +68,8 @@ def decode(line: bytes) -> Case:
     return msgspec.json.decode(line, type=Case)
 
 
-def replay(case: Case, signals: Iterable[Signal]) -> Iterator[Found]:
-    """Every alert of a recorded session, in order."""
+def replay(case: Case, signals: Iterable[Signal], *, polls: bool = False) -> Iterator[Found]:
+    """Every alert of a recorded session, in order. Without `polls`, calls that wait are what `wait_and_verify` is."""
     watch = Watch(signals)
     turns = frozenset(case.turns)
     calls = 0
@@ -81,7 +81,7 @@ def replay(case: Case, signals: Iterable[Signal]) -> Iterator[Found]:
         made: list[tuple[int, CaseCall, Called]] = []
         for call in step.calls:
             calls += 1
-            called = _called(call, calls, place, watch.epoch)
+            called = _called(call, calls, place, watch.epoch, waits=call.poll and not polls)
             made.append((calls, call, called))
             yield from (Found(calls, alert) for alert in watch.call(called))
         for at, (number, call, called) in enumerate(made):
@@ -90,7 +90,7 @@ def replay(case: Case, signals: Iterable[Signal]) -> Iterator[Found]:
                 yield from (Found(number, alert) for alert in watch.result(came))
 
 
-def _called(call: CaseCall, number: int, step: int, epoch: int) -> Called:
+def _called(call: CaseCall, number: int, step: int, epoch: int, *, waits: bool) -> Called:
     shell = {"shell": call.shell.get("cmd", "")} if call.shell else {}
     key, rest, paths = spelled(ToolCall(str(number), call.name, {**call.args, **shell}))
     return Called(
@@ -101,7 +101,7 @@ def _called(call: CaseCall, number: int, step: int, epoch: int) -> Called:
         paths,
         epoch,
         step,
-        waits=call.name in WAITING,
+        waits=waits or call.name in WAITING,
         reports=call.kind != "other",
     )
 

@@ -1,0 +1,96 @@
+"""`agent-cli guardrails eval`: how often the watchdog is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_cli.cli.command import as_json, loaded, options_of, table
+from agent_cli.cli.values import UsageError
+
+if TYPE_CHECKING:
+    from agent_cli.guardrails.measure import Alarm, Report
+    from agent_cli.kernel.watching import Profile
+
+HEAD = ("profile", "signal", "severity", "false positives", "wasteful", "found", "false negatives")
+PROFILES: tuple[Profile, ...] = ("default", "seed", "strict")
+SHOWN = 20
+
+
+def evaluate(
+    ctx: typer.Context,
+    corpus: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A directory of cases (.jsonl, .jsonl.gz; labels.json), one such file, or a session database. "
+            "Default: the recorded sessions.",
+            metavar="CORPUS",
+        ),
+    ] = None,
+    profile: Annotated[
+        str, typer.Option(help="Only this one: default, seed or strict.", metavar="PROFILE")
+    ] = "",
+    polls: Annotated[
+        bool, typer.Option("--polls", help="Count calls that wait for something like all others.")
+    ] = False,
+    as_object: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Replay recorded sessions or labelled cases through every signal of the watchdog.
+
+    Prints, for each profile and signal, the honest sessions that it alarms in (false positives) and the runaways that
+    it does not find (false negatives). Of recorded sessions nobody has said anything: all count as honest.
+    """
+    from agent_cli.compose.corpus import evaluate as measured
+
+    report = measured(options_of(ctx), loaded(ctx), corpus, _profiles(profile), polls=polls)
+    if as_object:
+        from agent_cli.headless.jsonl import whole
+
+        typer.echo(as_json(whole(report)))
+        return
+    typer.echo(_shown(report))
+
+
+def _profiles(named: str) -> tuple[Profile, ...]:
+    found: tuple[Profile, ...] = tuple(profile for profile in PROFILES if named in ("", profile))
+    if not found:
+        raise UsageError(f"There is no profile '{named}'; the profiles are {', '.join(PROFILES)}.")
+    return found
+
+
+def _shown(report: Report) -> str:
+    counted = (
+        f"{report.honest:,} honest sessions, {report.wasteful} wasteful ones, {report.runaways} runaways."
+    )
+    rows = [
+        (
+            row.profile,
+            row.signal,
+            row.severity,
+            str(row.false_positives),
+            str(row.wasteful),
+            str(row.found),
+            str(row.false_negatives),
+        )
+        for row in report.rows
+    ]
+    lines = [counted, "", table(HEAD, rows, frozenset({3, 4, 5, 6})) if rows else "No signal told anything."]
+    for missed in report.missed:
+        if report.runaways:
+            named = f": {', '.join(missed.sessions)}" if missed.sessions else ""
+            lines.append(
+                f"Profile {missed.profile} stops {report.runaways - len(missed.sessions)} of {report.runaways} runaways"
+                f"{'; not' + named if named else ''}."
+            )
+    critical = [alarm for alarm in report.alarms if alarm.severity == "critical"]
+    if critical:
+        lines += ["", "Critical false positives:", *(_alarm(alarm) for alarm in critical[:SHOWN])]
+        if len(critical) > SHOWN:
+            lines.append(f"… and {len(critical) - SHOWN} more; --json has them all")
+    return "\n".join(lines)
+
+
+def _alarm(alarm: Alarm) -> str:
+    return f"  {alarm.session}  {alarm.profile}  {alarm.signal}  call {alarm.call}: {alarm.reason}"
