@@ -15,8 +15,8 @@ from agent_cli.ports import Alert, Called, Came, Claims, SeesCalls, SeesResults,
 
 log = logging.getLogger("agent_cli.guardrails")
 
-WAITING = frozenset({"wait_and_verify"})
-"""Tools that are made for polling."""
+WAITING = frozenset({"wait_and_verify", "bash_output"})
+"""Tools that are made for polling: a look at a command that runs in the background is one, too."""
 REPORTING = frozenset({
     "read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "retrieve_output", "fetch_url", "web_search",
 })  # fmt: skip

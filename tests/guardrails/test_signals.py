@@ -116,6 +116,7 @@ NOT: dict[str, list[list[Step]]] = {
         [done(number) for number in range(30)],
         [searched(f"w{number}")._replace(result="nothing") for number in range(30)],
         [wait()] * 30,
+        [Call("bash_output", {"shell": "1"}, "no new output")] * 30,
     ],
     "tool-failure-streak": [
         [failing(number) for number in range(4)],
