@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from agent_cli.cli import session_files, session_keeping
+from agent_cli.cli import session_context, session_files, session_keeping
 from agent_cli.cli.command import as_json, table
 from agent_cli.cli.session_store import store_of
 from agent_cli.headless.jsonl import fact_of, line_of, whole
@@ -75,6 +75,7 @@ def show(
                 typer.echo(line)
 
 
+app.command("context")(session_context.context)
 app.command("search")(session_keeping.search)
 app.command("export")(session_files.export)
 app.command("import")(session_files.import_session)

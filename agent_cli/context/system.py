@@ -5,6 +5,9 @@ from __future__ import annotations
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.values import Plain
 
+INSTRUCTIONS = "Instructions from "
+"""What the text of each file of instructions begins with."""
+
 
 class Instructions(Plain, frozen=True):
     """One file of instructions. `source` is shown to the model and to the person."""
@@ -23,9 +26,7 @@ def system_prompt(
     surroundings = f"Working directory: {facts.cwd}\nPlatform: {facts.platform}\nToday: {facts.day}"
     blocks = [f"{template.strip()}\n\n{surroundings}"]
     blocks += [
-        f"Instructions from {file.source}:\n\n{file.text.strip()}"
-        for file in instructions
-        if file.text.strip()
+        f"{INSTRUCTIONS}{file.source}:\n\n{file.text.strip()}" for file in instructions if file.text.strip()
     ]
     if appended.strip():
         blocks.append(appended.strip())

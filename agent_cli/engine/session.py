@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 
+from agent_cli.context.breakdown import Share, overhead_of, shares
 from agent_cli.engine import endings, stopping
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
@@ -79,6 +80,11 @@ class Session:
     def tools(self) -> tuple[ToolSpec, ...]:
         """What the model may call, as it sees them."""
         return tuple(tool.spec for tool in self._core.tools().values())
+
+    def shares(self) -> tuple[Share, ...]:
+        """What fills the window now, by what it is."""
+        overhead = overhead_of(self._core.system(), self.tools())
+        return shares(self._core.view.items(), self.state.context_tokens, overhead)
 
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
         """Joins at once: facts with seq > since from the log, then facts and previews as they come.

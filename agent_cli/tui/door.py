@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
 from agent_cli.kernel.commands import Command, Mode
 from agent_cli.kernel.events import Event
@@ -34,6 +35,10 @@ class Door(Protocol):
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """What the model may call, as it sees them."""
+        ...
+
+    def shares(self) -> tuple[Share, ...]:
+        """What fills the window now, by what it is."""
         ...
 
     async def idle(self) -> None: ...

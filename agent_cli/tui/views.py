@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import time
 
+from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel import events as ev
 from agent_cli.tui.blocks.report import Report
@@ -14,7 +16,7 @@ CELLS = 16
 """Of the gauge in /context: it does not wrap at 40 columns."""
 
 
-def context(state: State, ledger: Ledger) -> Report:
+def context(state: State, ledger: Ledger, shares: Sequence[Share] = ()) -> Report:
     """What fills the window, and how it was and will be reduced."""
     window, used, limit = state.card.window, state.context_tokens, state.context_limit
     about = "~" if state.context_estimated else ""
@@ -27,8 +29,52 @@ def context(state: State, ledger: Ledger) -> Report:
         rows.append(("left", f"{about}{max(window - used, 0):,} tokens"))
     rows.append(("compaction", _compaction(state, about)))
     rows.append(("so far", _reduced(ledger)))
+    rows.extend(boundaries(state, time()))
+    if shares and used:
+        rows += [("", ""), ("What fills it", "")]
+        rows += [
+            (share.name, f"{tokens(share.tokens)}  {share.tokens / (window or used):.1%}") for share in shares
+        ]
+    if shares and window:
+        rows.append(("free", f"{tokens(max(window - used, 0))}  {max(window - used, 0) / window:.1%}"))
     rows.append(("session", f"turn {state.turn}, {state.total.steps} requests, {state.calls} tool calls"))
     return Report("Context", rows)
+
+
+def boundaries(state: State, now: float) -> list[tuple[str, str]]:
+    """Compactions and checkpoints with their age and focus or note, subtasks, and models where there are several."""
+    made, rows = state.boundaries.made, list[tuple[str, str]]()
+    for kind, word in (("compaction", "focus"), ("checkpoint", "note")):
+        of_kind = [boundary for boundary in made if boundary.kind == kind]
+        if of_kind:
+            last = of_kind[-1]
+            told = f", {word}: {last.note}" if last.note else ""
+            rows.append((f"{kind}s", f"{len(of_kind)} (last {_age(now - last.time)} ago{told})"))
+    if characters := sum(boundary.characters for boundary in made):
+        rows.append(("summarized", f"{characters:,} characters across all boundaries"))
+    if state.subtasks:
+        usage, count = state.below.usage, len(state.subtasks)
+        rows.append(
+            (
+                "subtasks",
+                f"{count} ({usage.prompt:,} in, {usage.output:,} out, {money(state.below)} of the session)",
+            )
+        )
+    if len(state.models) > 1:
+        rows.append(
+            ("models", "\n".join(map(_model, sorted(state.models.values(), key=lambda row: -row.cost))))
+        )
+    return rows
+
+
+def _model(row: ModelRow) -> str:
+    return f"{row.model} ({row.steps} turns, {row.usage.prompt:,} in, {row.usage.output:,} out, {money(row)})"
+
+
+def _age(seconds: float) -> str:
+    whole = max(0, int(seconds))
+    hours, minutes = whole // 3_600, whole // 60 % 60
+    return f"{hours}h{minutes}m" if hours else f"{minutes}m{whole % 60}s" if minutes else f"{whole}s"
 
 
 def _compaction(state: State, about: str) -> str:

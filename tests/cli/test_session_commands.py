@@ -201,3 +201,13 @@ def test_a_session_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
     missing = open_store(Path("/proc/no/such/sessions.db"), read_only=True)
     assert missing.sessions() == []
     missing.close()
+
+
+def test_the_context_of_a_recorded_session(ask, first):
+    code, out, _ = ask("sessions", "context", "first")
+    assert code == 0
+    assert "tokens in the next prompt" in out
+    found = json.loads(ask("sessions", "context", "first", "--json")[1])
+    assert sum(share["tokens"] for share in found["shares"]) == found["tokens"] > 0
+    assert found["boundaries"] == []
+    assert [row["requests"] for row in found["models"]] == [1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Command
@@ -48,6 +49,10 @@ class FakeSession:
 
     def tools(self) -> tuple[ToolSpec, ...]:
         return (ToolSpec("read_file", "Read a file.", {}, "Read a file."),)
+
+    def shares(self) -> tuple[Share, ...]:
+        used = self.state.context_tokens
+        return (Share("system prompt", used // 4), Share("messages", used - used // 4)) if used else ()
 
     async def idle(self) -> None:
         return

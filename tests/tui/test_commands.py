@@ -112,6 +112,21 @@ def test_help_and_tools_say_whether_there_are_checkpoints(session: FakeSession):
     assert session.commands == []
 
 
+def test_the_context_tells_of_boundaries_with_their_age_and_note(session: FakeSession):
+    session.play(
+        ev.CompactionPerformed("summary", 41_000, 2_500, summary="s" * 400, focus="the tests"),
+        ev.CheckpointPerformed("r" * 100, 9, "the parser", tokens_before=9_000, tokens_after=900),
+        ev.UsageReported("other", Usage(input=10), 0.5),
+    )
+    text = Board(session).run("/boundaries", 140)
+    assert "1 (last " in text
+    assert "ago, focus: the tests)" in text
+    assert "ago, note: the parser)" in text
+    assert "500 characters across all boundaries" in text
+    assert text.index("other (1 turns") > text.index("models")
+    assert "What fills it" in text
+
+
 def test_stats_of_two_models_have_a_sum(session: FakeSession):
     session.play(ev.UsageReported("other", Usage(input=10), None))
     text = Board(session).run("/stats")

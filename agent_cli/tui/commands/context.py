@@ -10,7 +10,8 @@ from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
 
 
 def _context(host: Host, _rest: str) -> Item:
-    return views.context(host.session.state, host.ledger) if host.session else not_yet()
+    session = host.session
+    return views.context(session.state, host.ledger, session.shares()) if session else not_yet()
 
 
 def _compact(host: Host, rest: str) -> Item | None:
