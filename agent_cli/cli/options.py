@@ -208,6 +208,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "agent_cli.cli.permissions",
         "Say what the permission gate would decide; find dead rules.",
     ),
+    "guardrails": ("agent_cli.cli.guardrails", "Measure how often the watchdog is wrong."),
     "local": ("agent_cli.cli.local", "The embedded model: install, remove, see how it does."),
 }
 """Commands: the module whose `app` it is, and its line in the help."""
