@@ -47,7 +47,6 @@ def as_json(value: Any) -> str:
 
 def loaded(ctx: typer.Context) -> Loaded:
     """The settings in force, as a run would have them. Raises ConfigError."""
-    from agent_cli.config.sources import load
+    from agent_cli.compose.session import prepare
 
-    options = options_of(ctx)
-    return load(options.cwd, options.environ, options.flags, options.config_file)
+    return prepare(options_of(ctx))

@@ -72,12 +72,16 @@ def set_key(
     ] = False,
 ) -> None:
     """Set one key in the project's config. Comments, order and everything else in the file stay."""
-    from agent_cli.config import places
+    from agent_cli.config import places, trust
     from agent_cli.config.assign import assign
 
     options = options_of(ctx)
     project = places.project_dir(options.cwd, options.environ) or options.cwd / places.AGENTS
-    file = assign(places.user_dir(options.environ) if user else project, key, value)
+    if user:
+        file = assign(places.user_dir(options.environ), key, value)
+    else:
+        with trust.kept_by(project, options.environ):
+            file = assign(project, key, value)
     typer.echo(f"{key} is set in {file}")
 
 

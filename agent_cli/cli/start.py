@@ -55,6 +55,7 @@ class Start:
     script_strict: bool = False
     record_to: str | None = None
     notices: tuple[str, ...] = ()
+    trust: bool = False
 
 
 def interpret(line: Line, *, terminal: bool) -> Start:
@@ -87,6 +88,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         script_strict="script_strict" in given,
         record_to=given.get("record_to"),
         notices=tuple(told for dest, told in DEPRECATED.items() if dest in given),
+        trust="trust" in given,
     )
 
 
@@ -174,6 +176,7 @@ def run_options(start: Start) -> RunOptions:
         script_strict=start.script_strict,
         record_to=_path(start.record_to),
         notices=start.notices,
+        trust=start.trust,
     )
 
 

@@ -14,6 +14,7 @@ class RunOptions:
 
     `resume` is an id, an id's beginning or a name; `fork` the same, and @ENTRY behind it. `name` is given to the session. `record_to` is the file of a new script.
     `notices` are lines for the operator about how it was called.
+    `trust` says that the operator trusts the project's `.agents/` as it is.
     """
 
     cwd: Path
@@ -31,3 +32,4 @@ class RunOptions:
     script_strict: bool = False
     record_to: Path | None = None
     notices: tuple[str, ...] = ()
+    trust: bool = False

@@ -19,8 +19,9 @@ from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
 from agent_cli.compose.toolset import dropped, inner_tools, own_names, withheld, world_tools
 from agent_cli.compose.transcripts import save
+from agent_cli.compose.trust import told as told_of_trust
 from agent_cli.compose.watchdog import start_line, watchdog_mode, watching
-from agent_cli.config import places
+from agent_cli.config import places, trust
 from agent_cli.config.files import text_of
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
@@ -57,7 +58,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         tools=partial(world_tools, space, left_out, results),
         judge=judge,
         suggest=grant_for,
-        remember=partial(_remember, loaded.project or root / places.AGENTS),
+        remember=partial(_remember, loaded.project or root / places.AGENTS, options),
         facts=facts(options, loaded, root, results, plan.needs_plan),
         limits=limits(settings, attended=options.attended),
         compaction=compaction(options, loaded),
@@ -69,7 +70,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
-        notices=_notices(options, kept, loaded, (*plan.notices, *guard(options, settings, model.card))),
+        notices=_notices(options, kept, loaded, plan.notices, model.card),
         on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
         own_tools=own,
@@ -96,8 +97,12 @@ def _openings(
     )
 
 
-def _notices(options: RunOptions, kept: Kept, loaded: Loaded, others: tuple[str, ...]) -> tuple[str, ...]:
-    return (*kept.notices, *loaded.notices, *options.notices, *others)
+def _notices(
+    options: RunOptions, kept: Kept, loaded: Loaded, plan: tuple[str, ...], card: ModelCard
+) -> tuple[str, ...]:
+    """What the operator is warned of when the session begins."""
+    mine = (*told_of_trust(loaded), *plan, *guard(options, loaded.settings, card))
+    return (*kept.notices, *loaded.notices, *options.notices, *mine)
 
 
 def _started(options: RunOptions, settings: Settings, model: OpenModel) -> SessionStarted:
@@ -155,7 +160,8 @@ def _read_text(path: Path, key: str) -> str:
         raise ConfigError(f"{key}: {problem} Or name another file, or unset the key.") from None
 
 
-def _remember(project: Path, rule: str) -> None:
+def _remember(project: Path, options: RunOptions, rule: str) -> None:
     from agent_cli.config.write import add_rule
 
-    add_rule(project, rule)
+    with trust.kept_by(project, options.environ):
+        add_rule(project, rule)

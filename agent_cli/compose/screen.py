@@ -15,6 +15,7 @@ from msgspec import structs
 from agent_cli import __version__
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session, prepare
+from agent_cli.compose.trust import ask
 from agent_cli.compose.watchdog import watchdog_mode
 from agent_cli.config import places
 from agent_cli.config.sections.screen import Ui
@@ -28,7 +29,14 @@ from agent_cli.tui.door import Welcome
 
 
 def run(options: RunOptions, first_message: str | None) -> int:
-    """Paints first, then opens the session; the log of what goes wrong inside goes to a file, not the screen."""
+    """Paints first, then opens the session; the log of what goes wrong inside goes to a file, not the screen.
+
+    Only a project that is not trusted yet is asked about before.
+    """
+    answered = ask(options)
+    if answered is None:
+        return 0
+    options = answered
     _log_to_file(options)
     screen = Screen(options)
     app = screen.app = AgentApp(

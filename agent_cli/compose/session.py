@@ -9,6 +9,7 @@ from agent_cli.compose.models import model_name, open_registry
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.parts import parts_of
 from agent_cli.compose.toolset import check
+from agent_cli.config import places, trust
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
 from agent_cli.engine.session import Session
@@ -24,8 +25,13 @@ class Opened:
 
 
 def prepare(options: RunOptions) -> Loaded:
-    """The settings in force. Raises ConfigError."""
-    return load(options.cwd, options.environ, options.flags, options.config_file)
+    """The settings in force. A project that the operator does not trust counts only in part. Raises ConfigError."""
+    project = places.project_dir(options.cwd, options.environ)
+    trusted = project is None or trust.is_trusted(project, options.environ)
+    if options.trust and project is not None and not trusted:
+        trust.trust(project, options.environ)
+        trusted = True
+    return load(options.cwd, options.environ, options.flags, options.config_file, trusted=trusted)
 
 
 def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:

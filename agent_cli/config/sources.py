@@ -15,6 +15,7 @@ import msgspec
 from agent_cli.config import check, fields, files, old_spellings, places, problems, task_classes
 from agent_cli.config.kinds import allowed_path
 from agent_cli.config.settings import VERSION, Settings
+from agent_cli.config.trust import waiting, without
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.values import Plain
 from agent_cli.kernel.wire import is_list, is_object
@@ -39,7 +40,8 @@ class Loaded(Plain, frozen=True):
     """`origins` names for every dotted key where its value came from: a file, a variable, "command line" or
     "default", "task class NAME"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
     `notices` are lines for the operator. `files` were read, the weakest first. `project` is the `.agents/`.
-    `task` is the kind of work that was named.
+    `task` is the kind of work that was named. `left_out` are keys and files of a project that is not trusted: neither
+    they nor any tool, hook or server that the project brings may be used.
     """
 
     settings: Settings
@@ -50,6 +52,7 @@ class Loaded(Plain, frozen=True):
     user: Path
     project: Path | None
     task: task_classes.Task | None = None
+    left_out: tuple[str, ...] = ()
 
     def said_now(self, key: str) -> bool:
         """Whether the command line or the environment of this run set that key."""
@@ -67,25 +70,30 @@ class Layer(msgspec.Struct):
 
 
 def load(
-    cwd: Path, environ: Mapping[str, str], flags: Mapping[str, Any], config_file: Path | None = None
+    cwd: Path,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any],
+    config_file: Path | None = None,
+    *,
+    trusted: bool = True,
 ) -> Loaded:
     """`flags` maps dotted keys to values; None stands for a flag that was not given.
 
+    Where the project is not `trusted`, its file counts only as far as it takes nothing from the operator.
     Raises ConfigError that lists all that is wrong.
     """
     user, project = places.user_dir(environ), places.project_dir(cwd, environ)
     wrong: list[str] = []
     notices: list[str] = []
-    layers = _files(_found(user, project, config_file, cwd), environ)
+    closed = None if trusted else project
+    layers = _files(_found(user, project, config_file, cwd), environ, closed)
     read = tuple(Path(layer.origin) for layer in layers)
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
     for layer in layers:
         _check(layer, wrong, notices)
         if project is not None and Path(layer.origin).parent == project:
             _leave_out(layer, notices)
-    if wrong:
-        heading = ["The configuration is wrong in several places:"] if len(wrong) > 1 else []
-        raise ConfigError("\n".join([*heading, *wrong]))
+    _refuse(wrong)
     task = task_classes.chosen(layer.tree for layer in layers)
     if task is not None:
         layers.insert(0, _of_task(task, cwd))
@@ -99,6 +107,7 @@ def load(
         user=user,
         project=project,
         task=task,
+        left_out=waiting(closed).all if closed else (),
     )
 
 
@@ -118,11 +127,16 @@ def _found(
         yield file, file.parent
 
 
-def _files(found: Iterator[tuple[Path, Path]], environ: Mapping[str, str]) -> list[Layer]:
+def _files(
+    found: Iterator[tuple[Path, Path]], environ: Mapping[str, str], closed: Path | None
+) -> list[Layer]:
+    """What a project that is `closed` may not say is as if it did not stand there."""
     layers: list[Layer] = []
     missing: dict[str, str] = {}
     for file, base in found:
         written = files.read(file)
+        if closed is not None and file.parent == closed:
+            written = without(written)
         layers.append(Layer(str(file), base, written, files.fill(written, environ, missing, str(file))))
     if missing:
         names = ", ".join(f"{name} ({where})" for name, where in missing.items())
@@ -160,6 +174,12 @@ def _flags(flags: Mapping[str, Any], cwd: Path, wrong: list[str]) -> Iterator[La
         text = os.fspath(given) if isinstance(given, Path) else given
         _put(tree, path, fields.from_text(field, text) if isinstance(text, str) else text)
     yield Layer(FLAGS, cwd, tree, tree)
+
+
+def _refuse(wrong: list[str]) -> None:
+    if wrong:
+        heading = ["The configuration is wrong in several places:"] if len(wrong) > 1 else []
+        raise ConfigError("\n".join([*heading, *wrong]))
 
 
 def _of_task(task: task_classes.Task, cwd: Path) -> Layer:

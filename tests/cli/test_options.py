@@ -9,7 +9,7 @@ from agent_cli.cli.values import UsageError, value_of
 
 BY_NAME = {name: flag for flag in FLAGS for name in flag.names}
 
-ABOUT_ONE_RUN = {
+ABOUT_ONE_RUN = {"--trust",
     "--print", "--output-format", "--quiet", "--verbose", "--strict", "--script", "--script-strict",
     "--record-to", "--continue", "--resume", "--fork", "--name", "--ephemeral", "--config", "--cd",
 }  # fmt: skip

@@ -25,7 +25,7 @@ def options(tmp_path):
         (tmp_path / "p" / ".agents" / "config.json").write_text(json.dumps(config or {}))
         environ = {"HOME": str(tmp_path), "AGENT_CLI_HOME": str(tmp_path / "h")}
         dotted = {name.replace("__", "."): value for name, value in flags.items()}
-        return RunOptions(tmp_path / "p", environ, attended, dotted)
+        return RunOptions(tmp_path / "p", environ, attended, dotted, trust=True)
 
     return made
 

@@ -24,7 +24,7 @@ KEY = "value-of-the-key"
 def options(tmp_path: Path) -> RunOptions:
     environ = {"HOME": str(tmp_path), "AGENT_CLI_HOME": str(tmp_path / "home"), "OPENAI_API_KEY": KEY}
     (tmp_path / "project").mkdir()
-    return RunOptions(cwd=tmp_path / "project", environ=environ, attended=False, ephemeral=True)
+    return RunOptions(cwd=tmp_path / "project", environ=environ, attended=False, ephemeral=True, trust=True)
 
 
 def config(options: RunOptions, **tree: Any) -> None:

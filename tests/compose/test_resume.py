@@ -31,6 +31,7 @@ def opened(project):
             project, {**environ, "AGENT_CLI_HOME": str(project.parent / "home")}, True, dotted
         )
         options.resume_latest = go_on
+        options.trust = True
         session = open_session(options).session
         found = f"{session.state.card.provider}/{session.state.card.id}", session.state.mode
         if not go_on:

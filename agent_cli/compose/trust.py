@@ -1,0 +1,57 @@
+"""Asks the operator about a project that he does not trust yet, and says what was left out of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent_cli.compose.options import RunOptions
+from agent_cli.config import places, trust
+from agent_cli.config.sources import Loaded
+
+LEFT_OUT = (
+    "This project is not trusted yet, so these of its .agents directory were left out: {names}. Look at them, then start "
+    "with --trust."
+)
+QUESTION = """{project} brings settings that widen what the agent may do, reach or run:
+{names}
+They may come from somebody else. Trust them? Without trust the session begins without them.
+[y] yes, and remember it   [n] no   [q] quit: """
+
+
+def told(loaded: Loaded) -> tuple[str, ...]:
+    """The notice for a session that began without them."""
+    return (LEFT_OUT.format(names=", ".join(loaded.left_out)),) if loaded.left_out else ()
+
+
+def ask(options: RunOptions, answer: Callable[[str], str] = input) -> RunOptions | None:
+    """The options with the operator's answer in them; None where he quits. Nothing is asked where nothing waits.
+
+    Raises ConfigError.
+    """
+    project = places.project_dir(options.cwd, options.environ)
+    if options.trust or project is None or trust.is_trusted(project, options.environ):
+        return options
+    names = "\n".join(f"  {name}" for name in trust.waiting(project).all)
+    question = QUESTION.format(project=_plain(str(project)), names=_plain(names, keep="\n"))
+    while True:
+        try:
+            said = answer(question).strip().casefold()
+        except (EOFError, KeyboardInterrupt):
+            sys.stderr.write("\n")
+            return None
+        match said:
+            case "y" | "yes":
+                return replace(options, trust=True)
+            case "n" | "no" | "":
+                return options
+            case "q" | "quit":
+                return None
+            case _:
+                question = "y, n or q: "
+
+
+def _plain(text: str, keep: str = "") -> str:
+    """Without what would steer the terminal: the names come from the project."""
+    return "".join(char if char.isprintable() or char in keep else "?" for char in text)
