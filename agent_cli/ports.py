@@ -117,6 +117,33 @@ class Editable(Protocol):
         ...
 
 
+class Restored(NamedTuple):
+    """Paths that have their content of then again, and those that have not, each with the reason."""
+
+    paths: tuple[str, ...]
+    failed: tuple[str, ...]
+
+
+class Snapshots(Protocol):
+    """What files held before they were changed. `moment` is the entry of the operator's last message. May block."""
+
+    def before(self, moment: int, touches: Touches, /) -> None:
+        """A call that may change files is about to run. Raises OSError where nothing can be kept."""
+        ...
+
+    def after(self, moment: int, changed: tuple[str, ...], /) -> None:
+        """It changed these."""
+        ...
+
+    def moments(self) -> dict[int, int]:
+        """How many files were changed after each message."""
+        ...
+
+    def restore(self, moment: int, /) -> Restored:
+        """Brings back what each file held before its first change at that moment or later."""
+        ...
+
+
 # ── permissions ──────────────────────────────────────────────────────────────────────────────────────────
 
 

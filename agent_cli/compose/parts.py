@@ -36,6 +36,7 @@ from agent_cli.permissions.book import judge
 from agent_cli.permissions.suggest import grant_for
 from agent_cli.ports import OpenModel
 from agent_cli.providers.registry import Registry
+from agent_cli.tools.snapshots import Snapshots
 from agent_cli.tools.workspace import Workspace
 
 BREAKERS = Breakers()
@@ -73,6 +74,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         notices=_notices(options, kept, loaded, plan.notices, model.card),
         on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
+        snapshots=_snapshots(options, root, kept),
         own_tools=own,
         inner_tools=partial(inner_tools, space),
         small=partial(small_name, settings),
@@ -116,6 +118,13 @@ def _started(options: RunOptions, settings: Settings, model: OpenModel) -> Sessi
         model=model.card.id,
         mode=settings.permissions.mode,
     )
+
+
+def _snapshots(options: RunOptions, root: Path, kept: Kept) -> Snapshots | None:
+    """None where nothing of the session is to be on disk."""
+    if options.ephemeral:
+        return None
+    return Snapshots(places.snapshots_dir(kept.log.session, options.environ), str(root))
 
 
 def _close(options: RunOptions, settings: Settings, kept: Kept, space: Workspace) -> None:

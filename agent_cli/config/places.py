@@ -46,6 +46,11 @@ def results_dir(session: str, environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "results" / session
 
 
+def snapshots_dir(session: str, environ: Mapping[str, str]) -> Path:
+    """Where a session keeps what files held before it changed them."""
+    return state_dir(environ) / "snapshots" / session
+
+
 def runs_dir(session: str, environ: Mapping[str, str]) -> Path:
     """Where the transcripts of a session's runs are."""
     return state_dir(environ) / "runs" / session

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from agent_cli.context.bounds import BATCH_BYTES, Room
+from agent_cli.engine import rewinding
 from agent_cli.engine.core import Core
 from agent_cli.engine.window import budget_for, mark_pending
 from agent_cli.kernel import events as ev
@@ -130,7 +131,9 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
 
     mark = running.set(call.call_id)
     try:
+        await rewinding.keep(core, ready.proposal.touches)
         output = await ready.tool.run(ready.args, say)
+        await rewinding.note(core, output)
     except asyncio.CancelledError as cancelled:
         so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
         why = f"since the turn was stopped: {core.cut_off}" if core.cut_off else BY_OPERATOR

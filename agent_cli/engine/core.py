@@ -14,6 +14,7 @@ from agent_cli.context.view import View
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.hub import Branch, Hub
 from agent_cli.engine.parts import Parts
+from agent_cli.engine.refold import again
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
@@ -78,6 +79,7 @@ class Core:
         self.told: set[str] = set()
         self.watchdog = Watchdog(parts.signals, parts.watchdog)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
+        self._undone: list[range] = []
         self._know_budget()
         self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply)
         self.hub: Hub | Branch = Branch(above.hub, branch, self._apply) if above else self.trunk
@@ -112,6 +114,8 @@ class Core:
                 self.started, self.last_model = entry.event, (provider, model)
             case ev.ModelSwitched(provider, model):
                 self.last_model = provider, model
+            case ev.Rewound(conversation=True):
+                self._rewind(entry)
             case ev.CompactionPerformed() | ev.CheckpointPerformed():
                 self.last_prompt = None  # the next one is meant to begin otherwise
                 if isinstance(entry.event, ev.CheckpointPerformed):
@@ -126,6 +130,13 @@ class Core:
         if (note := _ended(self.parts.heuristic, entry.event)) is not None:
             self.task_ended = note
         self.watchdog.see(entry.event, live=self._live)
+
+    def _rewind(self, entry: ev.Entry) -> None:
+        """The view, the plan and the list of things to do are again what they were before that message."""
+        if isinstance(entry.event, ev.Rewound):
+            self._undone.append(range(entry.event.to, entry.seq + 1))
+            self.view = again(self.state, self.parts.log, self._undone)
+            self.last_prompt = None
 
     def _apply_below(self, entry: ev.Entry) -> None:
         """A fact of a subtask: what the session itself has to know of it."""

@@ -25,6 +25,7 @@ from agent_cli.ports import (
     Proposal,
     Ruling,
     Signal,
+    Snapshots,
     TaskHeuristic,
     Tool,
 )
@@ -89,6 +90,7 @@ class Parts:
     `inner_tools` are tools of those names for a subtask, which has read nothing yet; `small` names the model that
     subtasks of a session with that model run on, "" where none is known; `fresh_signals` watch one subtask.
     `children` are the ceilings of subtasks.
+    `snapshots` keeps what files held before they were changed; None where nothing is kept.
     `on_close` is called once, after the log was let go.
     """
 
@@ -118,6 +120,7 @@ class Parts:
     spill: Callable[[str, str], str] | None = None
     own_tools: frozenset[str] = frozenset()
     plans: Plans | None = None
+    snapshots: Snapshots | None = None
     task_class: str = ""
     openings: tuple[str, ...] = ()
     inner_tools: Callable[[ModelCard, frozenset[str]], Mapping[str, Tool]] = _no_tools

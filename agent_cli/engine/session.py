@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 
 from agent_cli.context.breakdown import Share, overhead_of, shares
-from agent_cli.engine import endings, stopping
+from agent_cli.engine import endings, rewinding, stopping
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.own_tools.book import own_tools
@@ -29,6 +29,7 @@ from agent_cli.kernel.commands import (
     Mode,
     Replan,
     Reset,
+    Rewind,
     Say,
     SetMode,
     SetModel,
@@ -117,6 +118,8 @@ class Session:
                 self._aside("no checkpoint", partial(self._reducer.checkpoint, note))
             case Reset():
                 self._reset(command)
+            case Rewind():
+                self._aside("not rewound", partial(rewinding.rewind, self._core, command))
 
     async def idle(self) -> None:
         """Returns when no turn runs and none is queued. Raises StoreError when the log broke."""

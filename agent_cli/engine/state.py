@@ -16,6 +16,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import CheckpointMode, Mode, Say
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import ToolCall, text_of
+from agent_cli.kernel.rewinding import Spoken
 from agent_cli.kernel.todo import TodoItem
 from agent_cli.kernel.usage import ModelCard, Usage
 
@@ -84,6 +85,7 @@ class State:
     checkpoint: CheckpointMode = "off"
     pending: dict[str, ev.ApprovalRequested] = field(default_factory=dict)
     waiting: dict[int, Say] = field(default_factory=dict)
+    spoken: list[Spoken] = field(default_factory=list)
     grants: tuple[str, ...] = ()
     plan: str = ""
     plan_path: str = ""
@@ -127,13 +129,8 @@ def _apply(state: State, entry: ev.Entry) -> None:
             state.cwd, state.mode = cwd, mode
         case ev.TurnStarted():
             _begin_turn(state, entry)
-        case ev.MessageQueued(content, when):
-            state.waiting[entry.seq] = Say(content, when)
-        case ev.OperatorMessage(content, by, queued):
-            state.waiting.pop(queued, None)
-            state.title = state.title or _title(text_of(content))
-            state.answer = state.answer if by == "product" else ""
-            _estimate(state, estimate.tokens_of_content(content))
+        case ev.MessageQueued() | ev.OperatorMessage():
+            _hear(state, entry, entry.event)
         case ev.StepStarted():
             state.turn_steps += 1
         case ev.AssistantMessage(parts=parts, finish_reason=reason):
@@ -150,6 +147,8 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.BudgetWarning(dimension, limit=limit):
             state.budget_warned.add((dimension, limit))
         case ev.CompactionPerformed(tokens_after=after) | ev.CheckpointPerformed(tokens_after=after):
+            state.context_tokens, state.context_estimated = after, True
+        case ev.Rewound(tokens_after=after, conversation=True):
             state.context_tokens, state.context_estimated = after, True
         case ev.ModeSwitched(mode):
             state.mode = mode
@@ -174,12 +173,27 @@ Silent: TypeAlias = (
     | ev.Retry
     | ev.ModelSwitched
     | ev.OperatorNote
+    | ev.Rewound
     | ev.SessionEnded
 )
 
 
 def _nothing(event: Silent) -> None:
     """Decided: nothing of these is part of where the session stands, or a fold of its own has it. A new event fails the types here."""
+
+
+def _hear(state: State, entry: ev.Entry, event: ev.MessageQueued | ev.OperatorMessage) -> None:
+    match event:
+        case ev.MessageQueued(content, when):
+            state.waiting[entry.seq] = Say(content, when)
+        case ev.OperatorMessage(content, by, queued):
+            title = _title(text_of(content))
+            state.waiting.pop(queued, None)
+            state.title = state.title or title
+            if by == "operator":
+                state.answer = ""
+                state.spoken.append(Spoken(entry.seq, entry.turn, entry.time, title))
+            _estimate(state, estimate.tokens_of_content(content))
 
 
 def _below(state: State, entry: ev.Entry) -> None:

@@ -101,6 +101,10 @@ def _note(event: ev.Recorded) -> Line | None:
             text = f"model: {provider}/{model} {reason}"
         case ev.PlanRecorded(path) | ev.PlanRevoked(path):
             text = f"plan: {path}"
+        case ev.Rewound(to, _, restored, failed):
+            text = f"rewound to entry {to}; {len(restored)} files restored" + "".join(
+                f"; not {each}" for each in failed
+            )
         case ev.SubtaskStarted(name, task=task):
             text = f"subtask {name} started: {task}"
         case ev.SubtaskCompleted(name, outcome):

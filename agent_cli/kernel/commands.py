@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from agent_cli.kernel.messages import Block
+from agent_cli.kernel.rewinding import Rewind
 from agent_cli.kernel.values import Plain
 
 Mode: TypeAlias = Literal["ask", "acceptEdits", "allow", "plan", "yolo"]
@@ -84,4 +85,6 @@ class Checkpoint(Plain, frozen=True):
     note: str = ""
 
 
-Command: TypeAlias = Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Checkpoint | Replan
+Command: TypeAlias = (
+    Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Checkpoint | Replan | Rewind
+)

@@ -25,6 +25,7 @@ Told: TypeAlias = (
     | ev.ModeSwitched
     | ev.SubtaskStarted
     | ev.SubtaskCompleted
+    | ev.Rewound
     | ev.OperatorNote
 )
 
@@ -60,10 +61,24 @@ def remark(event: Told) -> Item:
             return Notice(f"{reason}\nasking again{when}, attempt {attempt} of {attempts}", "warning")
         case ev.ModelSwitched(_, model, reason):
             return Notice(f"model: {model}" + (f" ({reason})" if reason else ""))
+        case ev.Rewound():
+            return _rewound(event)
         case ev.ModeSwitched(mode):
             return Notice(f"permission mode: {mode}")
         case ev.OperatorNote(text, level):
             return Notice(text, level)
+
+
+def _rewound(event: ev.Rewound) -> Item:
+    what = (
+        "the conversation goes on from before that message"
+        if event.conversation
+        else "the conversation stays"
+    )
+    lines = [f"rewound: {what}"]
+    lines += [f"restored: {path}" for path in event.restored] or ["no file had to be restored"]
+    lines += [f"NOT restored: {problem}" for problem in event.failed]
+    return Notice("\n".join(lines), "warning" if event.failed else "info")
 
 
 def _work(event: ev.PlanRecorded | ev.PlanRevoked | ev.SubtaskStarted | ev.SubtaskCompleted) -> Item:

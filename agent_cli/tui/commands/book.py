@@ -5,7 +5,18 @@ from __future__ import annotations
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands import context, figures, guardrail, model, permissions, plan, screen, tools, work
+from agent_cli.tui.commands import (
+    context,
+    figures,
+    guardrail,
+    model,
+    permissions,
+    plan,
+    rewind,
+    screen,
+    tools,
+    work,
+)
 from agent_cli.tui.commands.command import Command, Host
 from agent_cli.tui.keys import ACTIONS, Where
 
@@ -77,6 +88,7 @@ COMMANDS: tuple[Command, ...] = (
     *work.COMMANDS,
     *plan.COMMANDS,
     *tools.COMMANDS,
+    *rewind.COMMANDS,
     *context.COMMANDS,
     *figures.COMMANDS,
     *guardrail.COMMANDS,

@@ -1,0 +1,70 @@
+"""Back to an earlier message: what the conversation was, and what the files held."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from agent_cli.context import estimate
+from agent_cli.engine.core import Core
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Rewind
+from agent_cli.kernel.errors import AgentError
+from agent_cli.ports import Restored, Touches
+
+log = logging.getLogger("agent_cli.engine")
+
+CHANGES = frozenset({"write", "execute"})
+
+
+async def rewind(core: Core, order: Rewind) -> None:
+    """Restores files, and records what is true from then on. Raises AgentError where it cannot be."""
+    if not any(spoken.seq == order.to for spoken in core.state.spoken):
+        raise AgentError(
+            f"entry {order.to} is no message of yours that can be gone back to; /rewind lists them"
+        )
+    restored = Restored((), ())
+    if order.what != "conversation":
+        if core.parts.snapshots is None:
+            raise AgentError(
+                "nothing is kept of the files in a session in memory; rewind the conversation alone"
+            )
+        restored = await asyncio.to_thread(core.parts.snapshots.restore, order.to)
+    conversation = order.what != "files"
+    left = [item for item in core.view.items() if item.seq < order.to]
+    size = sum(estimate.tokens_of_part(item.part) for item in left)
+    size += estimate.tokens_of_prose("".join(core.system()))
+    core.record(
+        ev.Rewound(order.to, conversation, restored.paths, restored.failed, size if conversation else 0)
+    )
+
+
+async def keep(core: Core, touches: Touches) -> None:
+    """Before a call that may change files."""
+    snapshots, spoken = core.parts.snapshots, core.root.state.spoken
+    if snapshots is None or not spoken or touches.effect not in CHANGES:
+        return
+    try:
+        await asyncio.to_thread(snapshots.before, spoken[-1].seq, touches)
+    except OSError as problem:
+        log.warning("what files held could not be kept: %s", problem)
+        if "snapshots" not in core.root.told:
+            core.root.told.add("snapshots")
+            core.record(
+                ev.OperatorNote(
+                    f"what files hold before they are changed cannot be kept ({problem}): /rewind will not restore "
+                    "them. Make room in the state directory, or give the permission.",
+                    "warning",
+                )
+            )
+
+
+async def note(core: Core, output: ev.Output) -> None:
+    """After a call that changed files."""
+    snapshots, spoken = core.parts.snapshots, core.root.state.spoken
+    if snapshots is None or not spoken or not output.changed:
+        return
+    try:
+        await asyncio.to_thread(snapshots.after, spoken[-1].seq, output.changed)
+    except OSError as problem:
+        log.warning("what files held could not be kept: %s", problem)
