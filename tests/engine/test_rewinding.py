@@ -123,7 +123,7 @@ async def test_a_disk_without_room_stops_nothing_and_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("rewind", "told"),
     [
-        (Rewind(999, "conversation"), "no message of yours"),
+        (Rewind(999, "conversation"), "not rewound: entry 999 is no message of yours"),
         (Rewind(3, "both"), "nothing is kept of the files"),
     ],
 )
