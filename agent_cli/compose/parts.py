@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -45,11 +46,9 @@ BREAKERS = Breakers()
 
 def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, kept: Kept) -> Parts:
     settings, root = loaded.settings, root_of(options, loaded)
-    results = results_of(options, kept.log.session)
-    left_out = withheld(loaded)
-    watch, plan = watching(settings, attended=options.attended), planning(loaded, left_out)
-    space, own = workspace(options, settings, root), own_names(left_out, plans=plan.recorded)
-    return Parts(
+    results, left_out = results_of(options, kept.log.session), withheld(loaded)
+    plan, space = planning(loaded, left_out), workspace(options, settings, root)
+    made = Parts(
         log=kept.log,
         clock=SystemClock(),
         models=registry,
@@ -66,23 +65,34 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         summary_prompt=_words("summary.md").strip(),
         record_prompt=_words("record.md").strip(),
         checkpoint=settings.checkpoint.mode,
-        signals=watch(),
-        watchdog=watchdog_mode(settings, attended=options.attended),
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
-        notices=_notices(options, kept, loaded, plan.notices, model.card),
         on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
         snapshots=_snapshots(options, root, kept),
-        own_tools=own,
         inner_tools=partial(inner_tools, space),
         small=partial(small_name, settings),
-        fresh_signals=watch,
         children=children(settings),
         plans=kept_plans(loaded),
         task_class=name_of(loaded),
-        openings=_openings(options, loaded, plan, own, model.card),
+    )
+    return _watched(made, options, loaded, kept, plan)
+
+
+def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan: Planning) -> Parts:
+    """With the watchdog, the engine's own tools, and what is told at the beginning."""
+    settings, card = loaded.settings, made.model.card
+    watch = watching(settings, attended=options.attended)
+    own = own_names(withheld(loaded), plans=plan.recorded)
+    return replace(
+        made,
+        signals=watch(),
+        fresh_signals=watch,
+        watchdog=watchdog_mode(settings, attended=options.attended),
+        own_tools=own,
+        notices=_notices(options, kept, loaded, plan.notices, card),
+        openings=_openings(options, loaded, plan, own, card),
     )
 
 
