@@ -55,12 +55,7 @@ class Core:
         self.root: Core = above.root if above else self
         self.key = branch or parts.log.session
         self.model: OpenModel = parts.model
-        self.state = State(
-            parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd
-        )
-        self.state.effort, self.state.checkpoint = parts.settings.effort or "", parts.checkpoint
-        self.state.task_class = parts.task_class
-        self.state.branch = branch
+        self.state = _state_of(parts, branch)
         self.view = View(branch)
         self.ledger = Ledger()
         self.deadline: Deadline | None = None
@@ -238,6 +233,15 @@ class Core:
             tools = {**world, **self.own_tools(self, world)}
             self._for_model = (card.id, tools, self.parts.system(self.started, card))
         return self._for_model
+
+
+def _state_of(parts: Parts, branch: str) -> State:
+    """Before anything is in it."""
+    state = State(parts.log.session, parts.model.card, parts.limits, parts.facts.mode, parts.started.cwd)
+    state.effort, state.checkpoint = parts.settings.effort or "", parts.checkpoint
+    state.task_class = parts.task_class
+    state.branch = branch
+    return state
 
 
 def _none(core: Core, world: Mapping[str, Tool]) -> Mapping[str, Tool]:
