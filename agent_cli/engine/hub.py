@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from itertools import takewhile
 
 from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.events import Entry, Event, Live, Recorded
@@ -67,6 +68,10 @@ class Hub:
         if self.failure is not None:
             queue.put_nowait(self.failure)
         return self._follow(past, queue)
+
+    def past(self, since: int, until: int) -> list[Entry]:
+        """Facts with since < seq <= until, from the log. Raises StoreError."""
+        return list(takewhile(lambda entry: entry.seq <= until, self._log.read(since)))
 
     async def _follow(self, past: list[Entry], queue: Queue) -> AsyncIterator[Event]:
         try:

@@ -94,6 +94,10 @@ class Session:
         """
         return self._core.trunk.listen(since)
 
+    def past(self, since: int, until: int) -> list[ev.Entry]:
+        """Facts with since < seq <= until, from the log. Raises StoreError."""
+        return self._core.trunk.past(since, until)
+
     def send(self, command: Command) -> None:
         """Takes effect at once; what came of it is an event. Raises StoreError."""
         match command:

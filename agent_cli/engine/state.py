@@ -11,6 +11,7 @@ import msgspec
 from agent_cli.context import estimate
 from agent_cli.context.boundaries import Boundaries
 from agent_cli.engine.branches import SubtaskRow, begun, end
+from agent_cli.engine.counts import Counts
 from agent_cli.guardrails.halts import Halts
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import CheckpointMode, Mode, Say
@@ -93,6 +94,7 @@ class State:
     todo: tuple[TodoItem, ...] = ()
     todo_asked: dict[str, ToolCall] = field(default_factory=dict)
     halts: Halts = field(default_factory=Halts)
+    counts: Counts = field(default_factory=Counts)
     budget_warned: set[tuple[ev.Exhausted, float]] = field(default_factory=set)
     answer: str = ""
     answer_cut: bool = False
@@ -115,6 +117,7 @@ class State:
         self.turn, self.step = entry.turn, entry.step
         self.halts.feed(entry.event)
         self.boundaries.feed(entry)
+        self.counts.feed(entry.event)
         _apply(self, entry)
 
     def settle(self) -> None:

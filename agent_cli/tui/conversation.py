@@ -33,6 +33,7 @@ from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines, nothing
 from agent_cli.tui.menu import Choice, CommandMenu, of_commands, of_models
+from agent_cli.tui.older import Older
 from agent_cli.tui.queue import queued
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.resumed import restored
@@ -70,6 +71,7 @@ class Conversation(Vertical):
         self.composer = Composer(History(welcome.history), "Say what is to be done", self.desk.keys)
         self.footer = Footer(self.desk, ink, lambda text: self.put(Notice(text, "warning")))
         self.story = Story(self.reader.column)
+        self.older = Older(self.reader.column)
         self.feed = Feed(self.set_timer, self.call_after_refresh, self._apply, self.draw)
         self._ink = ink
         self._todo = Lines(id="todo")
@@ -125,7 +127,7 @@ class Conversation(Vertical):
         self.feed.wake()
         self.set_timer(WARM, lambda: self.run_worker(warm, thread=True))
         try:
-            await self.feed.follow(session.events())
+            await self.feed.follow(session.events(self.older.begin(session)))
         except AgentError as problem:
             self.desk.compacting = 0.0
             self.put(Banner("The session cannot go on.", str(problem)))
@@ -200,6 +202,8 @@ class Conversation(Vertical):
     def draw(self) -> None:
         self.story.flush()
         self.reader.settle()
+        if self.reader.max_scroll_y == 0:
+            self._take_older()
         if self._listed is not None:
             self._draw_todo()
         self._draw_queue()
@@ -238,6 +242,21 @@ class Conversation(Vertical):
             self._approvals.focus()
         if not self._approvals.pending and self._approvals.has_focus_within:
             self.composer.focus()
+
+    @on(Reader.Early)
+    def _take_older(self) -> bool:
+        """More of what was before; what stands on the screen stays there. False where there is no more."""
+        if not self.older:
+            return False
+        try:
+            first = self.older.take()
+        except AgentError as problem:
+            self.older.mark.say(f"what was before cannot be read: {problem}")
+            self.reader.column.update(self.older.mark)
+            self.reader.settle()
+            return False
+        self.reader.keep(first)
+        return True
 
     # ── what comes from the parts ──
 
@@ -327,5 +346,8 @@ class Conversation(Vertical):
     def _sought(self, event: Input.Submitted) -> None:
         event.input.remove()
         self.reader.focus()
-        if event.value and not self.reader.search(event.value):
+        found = not event.value or self.reader.search(event.value)
+        while not found and self._take_older():
+            found = self.reader.search(event.value)
+        if not found:
             self.footer.hint(f"not found: {event.value}")

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
 from agent_cli.kernel.commands import Command, Mode
-from agent_cli.kernel.events import Event
+from agent_cli.kernel.events import Entry, Event
 from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.values import Plain
 
@@ -27,6 +27,10 @@ class Door(Protocol):
         ...
 
     def events(self, since: int = 0) -> AsyncIterator[Event]: ...
+
+    def past(self, since: int, until: int) -> list[Entry]:
+        """Facts with since < seq <= until. Raises StoreError."""
+        ...
 
     @property
     def halted(self) -> str:

@@ -100,7 +100,10 @@ class Footer(Vertical):
         activity.elapsed = time() - (desk.compacting or (state.turn_started if state is not None else 0.0))
         activity.stops = desk.keys.first("back")
         activity.queued = len(desk.queued)
-        activity.watchdog, activity.alerts = desk.sources.watchdog(), desk.ledger.alerts
+        activity.watchdog, activity.alerts = (
+            desk.sources.watchdog(),
+            state.counts.alerts if state is not None else 0,
+        )
         self.bar.put(status.pieces(state, activity, desk.welcome.model, desk.mode, self.ink))
         if self.own.command:
             cwd = (state.cwd if state is not None else "") or desk.welcome.cwd

@@ -48,11 +48,19 @@ class Reader(Transcript):
     class Find(Message):
         """Wants to be told what to search for."""
 
+    class Early(Message):
+        """The first lines are near: what was before is wanted."""
+
     def __init__(self, keys: Keys) -> None:
         super().__init__()
         self._keys = keys
         self._sought = ""
         self._code = 0  # which code of the block is copied next
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if new_value < old_value and new_value < self.scrollable_content_region.height:
+            self.post_message(self.Early())
 
     def search(self, text: str, step: int = -1) -> bool:
         """Moves the cursor to the next block that holds the text, upwards for -1; False where none does."""

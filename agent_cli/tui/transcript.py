@@ -102,6 +102,14 @@ class Transcript(ScrollView, can_focus=True):
         self.follows = True
         self.settle()
 
+    def keep(self, item: Item | None) -> None:
+        """Lines came before an item that stood at the top: it stays there."""
+        top = self._top[0] if self._top is not None else None
+        above = next((at for at, held in enumerate(self.column.items) if held is top), -1)
+        if item is not None and above < self.column.index(item):
+            self._top = (item, 0)
+        self.settle()
+
     def clear(self) -> None:
         self.column.clear()
         self.cursor, self._top, self.follows = None, None, True

@@ -12,11 +12,13 @@ from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.ledger import Ledger
 from agent_cli.tui.status import dollars, gauge, money, tokens
 
+LATEST = 12
+"""Requests that /stats lists."""
 CELLS = 16
 """Of the gauge in /context: it does not wrap at 40 columns."""
 
 
-def context(state: State, ledger: Ledger, shares: Sequence[Share] = ()) -> Report:
+def context(state: State, shares: Sequence[Share] = ()) -> Report:
     """What fills the window, and how it was and will be reduced."""
     window, used, limit = state.card.window, state.context_tokens, state.context_limit
     about = "~" if state.context_estimated else ""
@@ -28,7 +30,7 @@ def context(state: State, ledger: Ledger, shares: Sequence[Share] = ()) -> Repor
         rows.append(("filled", f"{''.join(gauge(used, window, limit, CELLS))} {about}{used / window:.1%}"))
         rows.append(("left", f"{about}{max(window - used, 0):,} tokens"))
     rows.append(("compaction", _compaction(state, about)))
-    rows.append(("so far", _reduced(ledger)))
+    rows.append(("so far", _reduced(state)))
     rows.extend(boundaries(state, time()))
     if shares and used:
         rows += [("", ""), ("What fills it", "")]
@@ -87,14 +89,14 @@ def _compaction(state: State, about: str) -> str:
     return f"at {limit:,} tokens{share}, {when}"
 
 
-def _reduced(ledger: Ledger) -> str:
-    last = ledger.last
+def _reduced(state: State) -> str:
+    last = state.counts.last
     if last is None:
         return "not compacted yet"
-    count = len(ledger.cleared)
+    count = len(state.counts.cleared)
     cleared = f"; {count} tool result{'s' * (count != 1)} cleared" if count else ""
     sizes = f"{tokens(last.tokens_before)} → {tokens(last.tokens_after)} tokens"
-    times = "once" if ledger.reductions == 1 else f"{ledger.reductions} times"
+    times = "once" if state.counts.reductions == 1 else f"{state.counts.reductions} times"
     return f"compacted {times}, last by {last.mode}: {sizes}{cleared}"
 
 
@@ -117,7 +119,7 @@ def stats(state: State, ledger: Ledger) -> Report:
         if limit is not None
     ]
     rows.append(("ceilings", ", ".join(ceilings) or "none"))
-    rows.extend(filter(None, map(_request, ledger.spent)))
+    rows.extend(filter(None, map(_request, list(ledger.spent)[-LATEST:])))
     return Report("Tokens and cost", rows)
 
 

@@ -54,6 +54,9 @@ class FakeSession:
         used = self.state.context_tokens
         return (Share("system prompt", used // 4), Share("messages", used - used // 4)) if used else ()
 
+    def past(self, since: int, until: int) -> list[ev.Entry]:
+        return self._log[since:until]
+
     async def idle(self) -> None:
         return
 

@@ -79,14 +79,11 @@ def test_when_the_context_will_be_reduced_and_how_it_was(session: FakeSession):
     assert "┿" in text
     assert "not compacted yet" in text
     session.state.context_limit = 20_000
-    for seq, event in enumerate(
-        (
-            ev.CompactionPerformed("prune", 42_000, 30_000, ("c1", "c2")),
-            ev.CompactionPerformed("summary", 41_000, 2_500),
-        ),
-        1,
-    ):
-        board.desk.heed(ev.Entry("s", seq, 0.0, 1, 1, event))
+    session.play(
+        ev.CompactionPerformed("prune", 42_000, 30_000, ("c1", "c2")),
+        ev.CompactionPerformed("summary", 41_000, 2_500),
+    )
+    session.state.context_tokens = 41_000
     text = board.run("/context", 120)
     assert "before the next request" in text
     assert "compacted 2 times, last by summary: 41k → 2.5k tokens; 2 tool results cleared" in text

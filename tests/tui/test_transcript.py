@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.geometry import Offset
 from textual.selection import Selection
 
@@ -105,7 +106,8 @@ async def test_the_smallest_terminals():
             assert app.conversation.composer.text == "x"
 
 
-async def test_ten_thousand_items_lay_out_what_is_seen():
+async def test_ten_thousand_items_lay_out_what_is_seen(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agent_cli.tui.older.AT_ONCE", 20_000)
     session = FakeSession()
     session.play(*(ev.OperatorNote(f"note {number}") for number in range(10_000)))
     async with screen(session) as (app, pilot):

@@ -32,6 +32,11 @@ class Notice(Item):
         self._text = text
         self._level: Level = level
 
+    def say(self, text: str) -> None:
+        """Another text in its place."""
+        self._text = text
+        self.changed()
+
     def body(self, width: int, ink: Ink) -> list[Line]:
         style = _style(self._level, ink)
         mark = _MARKS[self._level]

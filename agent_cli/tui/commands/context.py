@@ -11,7 +11,7 @@ from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
 
 def _context(host: Host, _rest: str) -> Item:
     session = host.session
-    return views.context(session.state, host.ledger, session.shares()) if session else not_yet()
+    return views.context(session.state, session.shares()) if session else not_yet()
 
 
 def _compact(host: Host, rest: str) -> Item | None:

@@ -1,0 +1,66 @@
+"""The part of a long session that stands before what the transcript began with: taken in when one scrolls to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent_cli.kernel import events as ev
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.column import Column
+from agent_cli.tui.door import Door
+from agent_cli.tui.story import Story
+
+AT_ONCE = 1_500
+"""Facts that are taken in at once."""
+
+
+class Older:
+    """`mark` stands in the column where the older part belongs, as long as there is one."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        self._session: Door | None = None
+        self._since = 0
+        self.mark = Notice("… the session goes on above: scroll up", gap=1)
+
+    def __bool__(self) -> bool:
+        return self._since > 0 and self.mark in self._column.items
+
+    def begin(self, session: Door) -> int:
+        """The fact behind which the transcript begins: before a turn, where there is one."""
+        self._session = session
+        last = session.state.seq
+        since = max(0, last - AT_ONCE)
+        if since:
+            since = _from(session.past(since, last), since)
+        self._since = since
+        if since:
+            self._column.add([self.mark])
+        return since
+
+    def take(self) -> Item | None:
+        """Takes in the next part; what stood first before it, None where nothing is left."""
+        if self._session is None or not self:
+            return None
+        since = max(0, self._since - AT_ONCE)
+        entries = self._session.past(since, self._since)
+        since = _from(entries, since) if since else 0
+        column = Column()
+        story = Story(column)
+        for entry in entries:
+            if entry.seq > since:
+                story.apply(entry)
+        at = self._column.index(self.mark) + 1
+        first = self._column.items[at] if at < len(self._column.items) else None
+        self._column.add(column.items, at=at)
+        self._since = since
+        if not since:
+            self._column.drop([self.mark])
+        return first
+
+
+def _from(entries: Sequence[ev.Entry], since: int) -> int:
+    """The place before the first turn that begins among them; `since` where none does."""
+    begun = (entry for entry in entries if isinstance(entry.event, ev.TurnStarted) and not entry.branch)
+    return next((entry.seq - 1 for entry in begun), since)

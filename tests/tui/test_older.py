@@ -1,0 +1,93 @@
+"""A long session begins with its end; the rest comes when one scrolls to it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import StoreUnwritable
+from agent_cli.tui import older
+from tests.fakes.screen import answer, screen, sees, shown, still, strike, turn, until
+from tests.fakes.session import FakeSession
+
+TURNS = 40
+
+
+class Counting(FakeSession):
+    """Counts the facts that are asked for."""
+
+    asked = 0
+    broken = False
+
+    def past(self, since: int, until: int) -> list[ev.Entry]:
+        if self.broken:
+            raise StoreUnwritable("the disk is gone")
+        found = super().past(since, until)
+        self.asked += len(found)
+        return found
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    monkeypatch.setattr(older, "AT_ONCE", 50)
+    session = Counting()
+    for number in range(TURNS):
+        turn(session, f"question {number:03}")
+        answer(session, f"answer {number:03}")
+    return session
+
+
+async def test_it_begins_with_its_end_and_reads_no_more(session: Counting):
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "answer 039")
+        assert session.asked == 50
+        assert "question 020" not in str([item.source() for item in app.conversation.reader.column.items])
+
+
+async def test_scrolling_up_takes_in_the_rest_and_leaves_what_is_seen_where_it_is(session: Counting):
+    async with screen(session, size=(60, 20)) as (app, pilot):
+        await sees(pilot, "resumed at turn 40")
+        reader = app.conversation.reader
+        seen: set[str] = set()
+        for _ in range(400):
+            before = await still(pilot)
+            seen |= set(re.findall(r"answer \d+", before))
+            if "Enter sends" in before and not app.conversation.older:
+                break
+            await pilot.press("pageup")
+        assert {f"answer {number:03}" for number in range(TURNS)} <= seen, "nothing was skipped"
+        sources = [item.source() for item in reader.column.items]
+        questions = [source for source in sources if "question" in source]
+        assert questions == sorted(questions)
+        assert len(questions) == TURNS
+        assert app.conversation.older.mark not in reader.column.items
+
+
+async def test_searching_goes_on_in_the_rest(session: Counting):
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "answer 039")
+        await pilot.press("tab", "slash")
+        strike(app, "question 003")
+        await pilot.press("enter")
+        await sees(pilot, "question 003")
+
+
+async def test_a_rest_that_cannot_be_read_is_told(session: Counting):
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "answer 039")
+        session.broken = True
+        await pilot.press("tab", "g")
+        await sees(pilot, "what was before cannot be read")
+        assert app.conversation.older
+
+
+async def test_a_short_session_has_no_rest():
+    short = Counting()
+    turn(short, "hello")
+    answer(short, "hi")
+    async with screen(short) as (app, pilot):
+        await sees(pilot, "hi")
+        assert not app.conversation.older
+        await until(pilot, lambda: "scroll up" not in shown(app))
