@@ -8,11 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
 
 from agent_cli import __version__
+from agent_cli.compose.files import files_below
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session, prepare
 from agent_cli.compose.trust import ask
@@ -25,7 +27,9 @@ from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import AgentError
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
-from agent_cli.tui.door import Welcome
+from agent_cli.tui.door import Sources, Welcome
+
+LOG = "agent-cli.log"
 
 
 def run(options: RunOptions, first_message: str | None) -> int:
@@ -44,9 +48,7 @@ def run(options: RunOptions, first_message: str | None) -> int:
         welcome=_welcome(options),
         first_message=first_message,
         setup=FirstSteps(options),
-        models=screen.model_names,
-        rules=screen.rules,
-        watchdog=screen.watchdog,
+        sources=Sources(screen.model_names, screen.rules, screen.watchdog, partial(files_below, options.cwd)),
     )
     return run_app(app).exit_code
 
@@ -61,6 +63,7 @@ def _welcome(options: RunOptions) -> Welcome:
         model=str(options.flags.get("model.name", "")),
         mode=known[0] if known else "ask",
         history=str(_history(options)),
+        log=str(places.logs_dir(options.environ) / LOG),
         theme=str(options.flags.get("ui.theme", "dark")),
     )
 
@@ -83,7 +86,7 @@ def _log_to_file(options: RunOptions) -> None:
     directory = places.logs_dir(options.environ)
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler: logging.Handler = logging.FileHandler(directory / "agent-cli.log", delay=True)
+        handler: logging.Handler = logging.FileHandler(directory / LOG, delay=True)
     except OSError:
         handler = logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))

@@ -8,22 +8,24 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from time import monotonic
 
 from textual import on
-from textual.app import ComposeResult, SystemCommand
+from textual.app import ComposeResult, SuspendNotSupported, SystemCommand
 from textual.binding import Binding
 from textual.events import TextSelected, Unmount
 from textual.screen import Screen
 from textual.theme import Theme
 
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
+from agent_cli.tui import outside
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.commands import book
+from agent_cli.tui.completion import MODEL
 from agent_cli.tui.composer import Composer
-from agent_cli.tui.conversation import MODEL, Conversation
+from agent_cli.tui.conversation import Conversation
 from agent_cli.tui.door import Door, Leave, Sources, Welcome
 from agent_cli.tui.early import Patient
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
@@ -50,8 +52,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     """`open_session` is awaited after the first frame; what is typed before it returns is kept and sent then.
 
     An AgentError of it is shown in full; for a NoModel, `setup` offers ways to a first session.
-    `models` gives the names that /model takes, `rules` the permission rules in force, one a line, `watchdog` its
-    mode. `run` returns a Leave, None after a crash.
+    `run` returns a Leave, None after a crash.
     """
 
     AUTO_FOCUS = None  # the composer takes it
@@ -80,9 +81,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         welcome: Welcome | None = None,
         first_message: str | None = None,
         setup: Setup | None = None,
-        models: Callable[[], Sequence[str]] = tuple,
-        rules: Callable[[], Sequence[str]] | None = None,
-        watchdog: Callable[[], str] = str,
+        sources: Sources | None = None,
     ) -> None:
         super().__init__()
         self.title = "agent-cli"
@@ -92,7 +91,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             self.register_theme(theme)
         self.theme = self._theme(self.welcome.theme)
         self.conversation = Conversation(
-            self.welcome, ink_of(self.current_theme), Sources(models, rules, watchdog), self.leave
+            self.welcome, ink_of(self.current_theme), sources or Sources(), self.leave
         )
         self._open_session = open_session
         self._setup = setup
@@ -273,6 +272,25 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
                 yield SystemCommand(f"{self._key(binding.id or '')}  {binding.id}", binding.description, act)
         yield SystemCommand("/quit", "leave; the session can be resumed", self.leave)
 
+    @on(Composer.Edit)
+    def _wants_editor(self) -> None:
+        self.run_worker(self._edit())
+
+    async def _edit(self) -> None:
+        """The terminal belongs to the editor meanwhile; the session goes on behind it."""
+        composer = self.conversation.composer
+        text = composer.pastes.unfold(composer.text)
+        try:
+            with self.suspend(), self.batch_update():
+                text = await asyncio.to_thread(outside.edit, text)
+        except SuspendNotSupported:
+            self.conversation.footer.hint("no editor can be opened here")
+        except ValueError as problem:
+            self.conversation.put(Notice(str(problem), "warning"))
+        else:
+            composer.put(text)
+        self.refresh(layout=True)
+
     @on(TextSelected)
     def _selected(self) -> None:
         text = self.screen.get_selected_text()
@@ -283,9 +301,15 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def _copy(self, event: Reader.Copy) -> None:
         if event.text:
             self.copy_to_clipboard(event.text)
-            self.conversation.footer.hint(f"copied {event.what} through the terminal (OSC 52)")
+            self.run_worker(self._copied(event))
         else:
             self.conversation.footer.hint(f"nothing to copy: {event.what}")
+
+    async def _copied(self, event: Reader.Copy) -> None:
+        """Says which clipboards took it: nobody answers for the terminal's."""
+        taker = await asyncio.to_thread(outside.copy, event.text) if not self.is_headless else ""
+        also = f" and with {taker}" if taker else ""
+        self.conversation.footer.hint(f"copied {event.what} through the terminal (OSC 52){also}")
 
     @on(Offers.Typed)
     def _stray(self, event: Offers.Typed) -> None:
@@ -349,6 +373,9 @@ def run(app: AgentApp) -> Leave:
     lines: list[str] = []
     if app.crash:
         lines.append(f"agent-cli: the screen broke; nothing that was recorded is lost.\n{app.crash.rstrip()}")
+        logging.getLogger("agent_cli.tui").error("the screen broke\n%s", app.crash)
+        if app.welcome.log:
+            lines.append(f"That stands in {app.welcome.log}, too.")
     if name:
         lines.append(f"To go on with this session: {app.welcome.resume.format(session=name)}")
     if lines:

@@ -13,6 +13,7 @@ from textual.widgets import TextArea
 
 from agent_cli.tui.history import History
 from agent_cli.tui.keys import Keys, pressed
+from agent_cli.tui.past_search import PastSearch
 from agent_cli.tui.pastes import Pastes
 from agent_cli.tui.untrusted import clean
 
@@ -31,6 +32,11 @@ class Menu(Protocol):
 
     @property
     def is_open(self) -> bool: ...
+
+    @property
+    def sends(self) -> bool:
+        """Whether Enter sends what is chosen, or only takes it."""
+        ...
 
     def move(self, step: int) -> None: ...
 
@@ -105,8 +111,18 @@ class Composer(TextArea, inherit_bindings=False):
         text: str
         when: Literal["steer", "after"]
 
+    @dataclass
+    class Sought(Message):
+        """The earlier messages are searched for that text, None when no more."""
+
+        text: str | None
+        found: bool = True
+
     class Left(Message):
         """Ctrl+D on an empty composer."""
+
+    class Edit(Message):
+        """Wants an editor for what is written."""
 
     class Asked(Message):
         """A question mark on an empty composer."""
@@ -118,6 +134,7 @@ class Composer(TextArea, inherit_bindings=False):
         self._keys = keys
         self.menu: Menu | None = None
         self.past = history
+        self.search: PastSearch | None = None
         self.pastes = Pastes()
         self._last_key = 0.0
         self._burst = 0
@@ -131,6 +148,10 @@ class Composer(TextArea, inherit_bindings=False):
             self.load_text("")
         if not self.text:
             self.pastes.forget()
+
+    def put(self, text: str) -> None:
+        """Another text in the place of the draft; big ones are folded."""
+        self._complete(_typed(self.pastes.fold(text)))
 
     def begin(self, command: str) -> None:
         """Writes the beginning of a command; what was being written comes back afterwards."""
@@ -150,8 +171,8 @@ class Composer(TextArea, inherit_bindings=False):
         return True
 
     def write(self, text: str) -> None:
-        """Inserts as if it was typed."""
-        self.insert(text)
+        """Inserts a text that is sent whole, as one chip where it is big."""
+        self.insert(_typed(self.pastes.fold(text)))
 
     def action_cursor_up(self, select: bool = False) -> None:
         if self._menu_open:
@@ -197,6 +218,10 @@ class Composer(TextArea, inherit_bindings=False):
             self._held.stop()
             self._held = None
             self.insert("\n")
+        if self.search is not None and self._searches(event):
+            event.stop()
+            event.prevent_default()
+            return
         for action in self._keys.actions("composer", pressed(event)):
             edits = action in EDITS and not event.is_printable
             if edits or self._does(action):
@@ -204,6 +229,48 @@ class Composer(TextArea, inherit_bindings=False):
                 event.prevent_default()
             if edits:
                 await self.run_action(EDITS[action])  # at once: by a binding it would come after later keys
+
+    def _search_past(self) -> None:
+        """Begins to search the earlier messages, or goes on to an older one."""
+        if self.search is None:
+            self.search = PastSearch(self.past, self.text)
+        else:
+            self._complete(self.search.step())
+        self.post_message(self.Sought(self.search.sought))
+
+    def _searches(self, event: Key) -> bool:
+        """A key while the earlier messages are searched; False where it ends that and does what it does else."""
+        search = self.search
+        keys, key = self._keys, pressed(event)
+        if (
+            search is None
+            or keys.action("composer", key) == "history"
+            or keys.action("anywhere", key) == "back"
+        ):
+            return False
+        sought = search.sought
+        if event.is_printable and event.character:
+            sought += event.character
+        elif event.key == "backspace":
+            sought = sought[:-1]
+        else:
+            self.search = None
+            self.post_message(self.Sought(None))
+            return False
+        found = search.seek(sought)
+        if found:
+            self._complete(found)
+        self.post_message(self.Sought(sought, found=bool(found)))
+        return True
+
+    def leave_search(self) -> bool:
+        """Back to the draft; False where nothing was searched."""
+        if self.search is None:
+            return False
+        draft, self.search = self.search.draft, None
+        self._complete(draft)
+        self.post_message(self.Sought(None))
+        return True
 
     def _does(self, action: str) -> bool:
         """False where the key is to do what it does in any text."""
@@ -216,6 +283,10 @@ class Composer(TextArea, inherit_bindings=False):
                 self.insert("\n")
             case "complete" if self._menu_open:
                 self._take_completion()
+            case "editor":
+                self.post_message(self.Edit())
+            case "history":
+                self._search_past()
             case "quit" if not self.text:
                 self.post_message(self.Left())
             case "ask-help" if not self.text:
@@ -244,6 +315,9 @@ class Composer(TextArea, inherit_bindings=False):
         self._send()
 
     def _send(self) -> None:
+        if self.menu is not None and self._menu_open and not self.menu.sends:
+            self._take_completion()
+            return
         chosen = self.menu.chosen() if self.menu is not None and self._menu_open else ""
         if chosen:
             self._complete(chosen)

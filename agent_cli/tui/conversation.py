@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,13 +16,15 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.todo import TodoItem
+from agent_cli.tui import outside
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
 from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
+from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.blocks.todo import panel
-from agent_cli.tui.commands import book
+from agent_cli.tui.completion import Completion
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.desk import Desk
 from agent_cli.tui.door import Door, Sources, Welcome
@@ -32,14 +34,12 @@ from agent_cli.tui.footer import Footer
 from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines, nothing
-from agent_cli.tui.menu import Choice, CommandMenu, of_commands, of_models
+from agent_cli.tui.menu import CommandMenu
 from agent_cli.tui.older import Older
 from agent_cli.tui.queue import queued
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.resumed import restored
 from agent_cli.tui.story import Story
-
-MODEL = "/model "
 
 SHORT = 14
 """Rows below which the air between the parts goes."""
@@ -83,7 +83,7 @@ class Conversation(Vertical):
         self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.desk.keys)
         self._resumed = 0  # the last fact from before this run
         self._failures: list[Banner] = []  # to open a session
-        self._names: Sequence[str] | None = None  # of models; None until they are asked for
+        self._completion = Completion(self.desk, self.run_worker, self._typed, self.put)
 
     def compose(self) -> ComposeResult:
         yield self.reader
@@ -155,7 +155,7 @@ class Conversation(Vertical):
     def back(self) -> bool:
         """Leaves the innermost thing that is open; False where there is none."""
         focused = self.screen.focused
-        if focused is self.composer and self.composer.resume():
+        if focused is self.composer and (self.composer.leave_search() or self.composer.resume()):
             pass
         elif self._menu is not None and self._menu.is_open:
             self._menu.close()
@@ -268,7 +268,9 @@ class Conversation(Vertical):
     @on(Composer.Changed)
     def _typed(self) -> None:
         self.composer.fit(max(self.size.height // 3, 1))
-        found = self._completions(self.composer.text)
+        composer = self.composer
+        before = composer.get_text_range((0, 0), composer.cursor_location)
+        found = [] if composer.search else self._completion.of(composer.text, before)
         if self._menu is None and found:
             self._menu = self.composer.menu = CommandMenu()
             self.mount(self._menu)
@@ -276,33 +278,32 @@ class Conversation(Vertical):
             below = self.size.height - self.composer.region.y
             self._menu.offer(found, below)
 
-    def _completions(self, text: str) -> list[Choice]:
-        if not text.startswith(MODEL):
-            self._names = None
-            starts = text.startswith("/") and " " not in text
-            return of_commands(book.matching(text[1:])) if starts else []
-        if "\n" in text:
-            return []
-        if self._names is None:
-            self._names = ()
-            self.run_worker(self._fetch_names())
-        state = self.desk.session.state if self.desk.session is not None else None
-        current = state.card.id if state is not None else self.desk.welcome.model
-        return of_models(self._names, current, text[len(MODEL) :])
+    async def _run_shell(self, command: str) -> None:
+        """Off the screen's thread; its output goes into the message that is written."""
+        self.footer.hint(f"runs {command}")
+        session = self.desk.session
+        cwd = (session.state.cwd if session is not None else "") or self.desk.welcome.cwd
+        said = await asyncio.to_thread(outside.shell, command, cwd)
+        self.story.insert(Report("", [("you ran", said.rstrip())]))
+        self.composer.write(said)
+        self.footer.hint("its output is in your message")
+        self.feed.wake()
 
-    async def _fetch_names(self) -> None:
-        """Off the screen's thread, since catalogs are read for it."""
-        try:
-            self._names = await asyncio.to_thread(lambda: tuple(self.desk.sources.models()))
-        except AgentError as problem:
-            self.put(Banner("The models are not known.", str(problem)))
+    @on(Composer.Sought)
+    def _searches(self, event: Composer.Sought) -> None:
+        if event.text is None:
+            self.footer.hint("")
         else:
-            self._typed()
+            self.footer.hint(f"search: {event.text}{'' if event.found else '  (not found)'}")
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
         self.footer.end_hint(of_turn=True)
-        if self.desk.take(event.text, event.when):
+        command = event.text[1:].strip() if event.text.startswith("!") and "\n" not in event.text else ""
+        if command:
+            self.composer.take()
+            self.run_worker(self._run_shell(command))
+        elif self.desk.take(event.text, event.when):
             self.composer.take()
             self.reader.to_end()
         if self.composer.past.trouble:

@@ -57,6 +57,7 @@ class Welcome(Plain, frozen=True):
     `history` is the file of earlier messages, "" for none.
     `keys` are other keys for actions, by the names of `tui.keys.ACTIONS`, several with commas between.
     `theme` is "dark", "light", or the name of one of Textual's. `mouse` off leaves the mouse to the terminal.
+    `log` is the file of what goes wrong inside, "" for none.
     `status_command` is told where the session stands, and its line is shown; "" for none.
     """
 
@@ -70,17 +71,19 @@ class Welcome(Plain, frozen=True):
     resume: str = "agent-cli --resume {session}"
     keys: dict[str, str] = {}
     status_command: str = ""
+    log: str = ""
 
 
 class Sources(NamedTuple):
     """What the screen asks for when it needs it. `rules` is None where nobody knows them.
 
-    `models` may take a while and is called in a thread too. `watchdog` is its mode, "" where nobody knows it.
+    `models` and `files` (paths below the working directory) may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
     """
 
     models: Callable[[], Sequence[str]] = tuple
     rules: Callable[[], Sequence[str]] | None = None
     watchdog: Callable[[], str] = str
+    files: Callable[[], Sequence[str]] = tuple
 
 
 class Leave(Plain, frozen=True):

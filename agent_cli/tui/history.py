@@ -51,6 +51,11 @@ class History:
         self._at += 1
         return texts[self._at] if self._at < len(texts) else self._draft
 
+    def matching(self, sought: str) -> list[str]:
+        """Messages that hold the text, the newest first, each once."""
+        wanted = sought.casefold()
+        return list(dict.fromkeys(text for text in reversed(self._load()) if wanted in text.casefold()))
+
     def rewind(self) -> None:
         """The next `older` starts from the newest."""
         self._at = len(self._load())

@@ -40,6 +40,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("send", ("enter",), "composer", "send; while a turn runs, the model gets it before its next step"),
     Action("send-after", ("alt+enter",), "composer", "send after the running turn"),
     Action("newline", ("shift+enter", "ctrl+j", "ctrl+enter"), "composer", "new line"),
+    Action("editor", ("ctrl+g",), "composer", "write it in your editor ($VISUAL, $EDITOR)"),
+    Action("history", ("ctrl+r",), "composer", "search the earlier messages; again for an older one"),
     Action("complete", ("tab",), "composer", "take the completion that is marked"),
     Action("quit", ("ctrl+d",), "composer", "quit, when nothing is typed"),
     Action("ask-help", ("question_mark",), "composer", "this list, when nothing is typed"),

@@ -18,11 +18,12 @@ MOST = 50
 
 
 class Choice(NamedTuple):
-    """`text` is what the composer gets, `label` and `note` are what the menu shows."""
+    """`text` is what the composer gets, `label` and `note` are what the menu shows. Enter takes it, and where it `sends` sends it too."""
 
     text: str
     label: str
     note: str = ""
+    sends: bool = True
 
 
 class CommandMenu(OptionList, can_focus=False):
@@ -62,6 +63,10 @@ class CommandMenu(OptionList, can_focus=False):
     def chosen(self) -> str:
         at = self.highlighted
         return self._offered[at].text if at is not None and at < len(self._offered) else ""
+
+    @property
+    def sends(self) -> bool:
+        return all(choice.sends for choice in self._offered)
 
     def close(self) -> None:
         self.offer([], 0)

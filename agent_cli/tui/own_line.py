@@ -150,7 +150,7 @@ def _of_session(state: State) -> dict[str, object]:
         "title": state.title,
         "cwd": state.cwd,
         "effort": state.effort,
-        "task_class": "",
+        "task_class": state.task_class,
         "running": state.running,
         "waiting_approvals": len(state.pending),
         "turn": {

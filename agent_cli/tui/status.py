@@ -83,6 +83,9 @@ def pieces(state: State | None, activity: Activity, model: str, mode: Mode, ink:
     if name:
         short = name.rpartition("/")[2]
         found.append(Piece(5, (((name, ink.dim),), ((short, ink.dim),), ((cut(short, 14), ink.dim),), ())))
+    if state is not None and state.task_class:
+        kind = clean_line(state.task_class)
+        found.append(Piece(7, (((f"{kind} work", ink.dim),), ((cut(kind, 12), ink.dim),), ())))
     if activity.repository is not None:
         found.append(_branch(activity.repository, ink))
     if activity.rate >= 1:

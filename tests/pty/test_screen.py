@@ -185,3 +185,22 @@ def test_without_a_shell_to_go_back_to_it_does_not_stop(project: Path, home: dic
         terminal.until("there is no shell here")
         terminal.type("\x04")
         assert terminal.ended() == 0
+
+
+def test_a_message_is_written_in_the_editor_while_the_turn_goes_on(project: Path, home: dict[str, str]):
+    editor = project.parent / "editor"
+    editor.write_text('#!/bin/sh\necho EDITING\nread line\nprintf "%s" "$line" > "$1"\n')
+    editor.chmod(0o755)
+    env = {**home, "EDITOR": str(editor), "VISUAL": ""}
+    with Terminal("--script", script(project, SLOW), cwd=project, env=env) as terminal:
+        terminal.until("ready")
+        terminal.line("talk")
+        terminal.until("word word")
+        terminal.type("\x07")
+        terminal.until("EDITING")
+        terminal.line("from the editor")
+        terminal.until("▌ from the editor")
+        terminal.type("\x1b")
+        terminal.until("── interrupted")
+        terminal.type("\x03\x03")
+        assert terminal.ended() == 0

@@ -11,7 +11,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say, SetModel
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.messages import Text, text_of
-from agent_cli.tui.door import Welcome
+from agent_cli.tui.door import Sources, Welcome
 from agent_cli.tui.menu import MOST, of_models
 from tests.fakes.screen import screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
@@ -220,7 +220,7 @@ MODELS = ("claude-sonnet-5", "claude-haiku-5", "gpt-6-mini", "local:tiny", "scri
 
 async def test_a_model_is_chosen_and_the_draft_comes_back():
     session = FakeSession()
-    async with screen(session, models=lambda: MODELS) as (app, pilot):
+    async with screen(session, sources=Sources(lambda: MODELS)) as (app, pilot):
         composer = app.conversation.composer
         strike(app, "a draft")
         await pilot.press("ctrl+l")
@@ -236,7 +236,7 @@ async def test_a_model_is_chosen_and_the_draft_comes_back():
 
 async def test_escape_leaves_the_models_and_arrows_choose_one():
     session = FakeSession()
-    async with screen(session, models=lambda: MODELS) as (app, pilot):
+    async with screen(session, sources=Sources(lambda: MODELS)) as (app, pilot):
         composer = app.conversation.composer
         strike(app, "a draft")
         await pilot.press("ctrl+l")
@@ -254,7 +254,7 @@ async def test_escape_leaves_the_models_and_arrows_choose_one():
 
 async def test_a_name_that_is_in_no_list_can_be_given():
     session = FakeSession()
-    async with screen(session, models=lambda: MODELS) as (app, pilot):
+    async with screen(session, sources=Sources(lambda: MODELS)) as (app, pilot):
         app.conversation.composer.insert("/model zzz:9")
         await pilot.press("enter")
         await until(pilot, lambda: session.commands == [SetModel("zzz:9")])
@@ -264,7 +264,7 @@ async def test_models_that_cannot_be_listed_are_told():
     def models() -> tuple[str, ...]:
         raise ConfigError("The catalog is broken.")
 
-    async with screen(models=models) as (_, pilot):
+    async with screen(sources=Sources(models)) as (_, pilot):
         await pilot.press("ctrl+l")
         await sees(pilot, "The catalog is broken.")
 

@@ -176,11 +176,11 @@ async def test_a_wish_that_cannot_be_met_is_a_notice_and_later_wishes_replace_it
 
 
 async def test_a_question_mark_is_help_on_an_empty_composer_only():
-    async with screen(size=(90, 50)) as (app, pilot):
+    async with screen(size=(90, 60)) as (app, pilot):
         await pilot.press("a", "question_mark")
         assert app.conversation.composer.text == "a?"
         await pilot.press("backspace", "backspace", "question_mark")
-        await sees(pilot, "/permissions")
+        await sees(pilot, "command palette")
         assert app.conversation.composer.text == ""
 
 

@@ -34,8 +34,8 @@ async def test_an_approval(size: tuple[int, int], words: SnapshotAssertion):
 
 async def test_the_menu(words: SnapshotAssertion):
     async with screen() as (_app, pilot):
-        await pilot.press("slash")
-        await sees(pilot, "/permissions")
+        await pilot.press("slash", "q")
+        await sees(pilot, "/quit")
         assert await still(pilot) == words
 
 

@@ -169,3 +169,11 @@ def test_money(row: ModelRow, text: str):
 
 def test_tokens():
     assert [tokens(count) for count in (7, 1_234, 45_678, 1_234_567)] == ["7", "1.2k", "46k", "1.2M"]
+
+
+def test_the_kind_of_work_is_named_where_it_was_said():
+    state = running()
+    assert "debug" not in bar(state, 240)
+    state.task_class = "debug"
+    assert "debug work" in bar(state, 240)
+    assert "debug" not in bar(state, 40)

@@ -66,7 +66,7 @@ def _help(host: Host, _rest: str) -> Item:
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
         now = command.now(host) if command.now else ""
         rows.append((f"{names} {command.arguments}".rstrip(), f"{command.description}{now}"))
-    rows += [("", ""), ("Keys", "")]
+    rows += [("", ""), ("Beginnings", ""), *BEGINNINGS, ("", ""), ("Keys", "")]
     rows += [(host.keys.shown(*names), does) for names, does in HELP]
     return Report("", rows)
 
@@ -95,11 +95,18 @@ COMMANDS: tuple[Command, ...] = (
     *screen.COMMANDS,
 )
 
+BEGINNINGS = (
+    ("/", "a command"),
+    ("!", "runs a shell command; its output goes into your message"),
+    ("@", "a file of the project, anywhere in a message"),
+)
 HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     (("send",), "send; while a turn runs, the model gets it before its next step"),
     (("send-after",), "send after the running turn"),
     (("newline",), "new line; so does Enter after a backslash"),
     (("up", "down"), "earlier and later messages, at the first and the last line"),
+    (("history",), "search the earlier messages; again for an older one"),
+    (("editor",), "write the message in your editor"),
     (("back",), "back out of what is open, then interrupt"),
     (("interrupt",), "interrupt; twice within a second: quit"),
     (("quit",), "quit, when nothing is typed"),

@@ -1,0 +1,54 @@
+"""The files that a message may name: those of the working directory that nothing ignores."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+MOST = 200_000
+LONGEST = 5.0
+"""Seconds after which the list ends where it is."""
+COMMAND = (
+    "git",
+    "-c",
+    "core.fsmonitor=false",
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+)
+
+
+def files_below(directory: Path) -> list[str]:
+    """Paths relative to the directory; git says what it ignores, else our own reading of .gitignore."""
+    try:
+        done = subprocess.run(
+            COMMAND,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=LONGEST,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return list(_walked(directory))
+    if done.returncode:
+        return list(_walked(directory))
+    found = done.stdout.decode("utf-8", "replace").split("\0")
+    return [path for path in dict.fromkeys(found) if path and "\n" not in path][:MOST]
+
+
+def _walked(directory: Path) -> Iterator[str]:
+    from agent_cli.tools.ignore import ignored_below, walk
+
+    end = time.monotonic() + LONGEST
+    start = len(str(directory).rstrip("/")) + 1
+    for number, path in enumerate(walk(str(directory), ignored_below(str(directory), str(directory)))):
+        if number >= MOST or time.monotonic() > end:
+            return
+        if "\n" not in path:
+            yield path[start:]
