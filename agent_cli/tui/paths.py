@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import islice
 
 MOST = 40
 """Paths that are offered at once."""
@@ -23,6 +24,7 @@ class Paths:
             self._starts.append(self._starts[-1] + len(path) + 1)
         if self._starts[-1] != len(self._text) + 1:  # a letter that is longer when it is small
             self._text = "\n" + "\n".join(paths)
+        self._last: tuple[str, list[int] | None] = ("", None)  # what was typed, and all that has its letters
         self._shallow = sorted(
             range(min(len(paths), 5_000)), key=lambda at: (paths[at].count("/"), paths[at])
         )
@@ -36,7 +38,7 @@ class Paths:
             self._hits(start + wanted, found)
         if len(found) < NEAR:
             self._hits(wanted, found)
-        if len(found) < MOST:
+        if not found:
             self._letters(wanted, found)
         ranked = sorted(found, key=lambda at: (*self._rank(at, wanted), self._paths[at]))
         return [self._paths[at] for at in ranked[:MOST]]
@@ -51,11 +53,16 @@ class Paths:
 
     def _letters(self, wanted: str, found: dict[int, tuple[int, ...]]) -> None:
         """Letters with gaps between; each line is walked through once."""
+        before, among = self._last
         steps = "".join(f"[^\\n{re.escape(letter)}]*+{re.escape(letter)}" for letter in wanted)
-        for hits, match in enumerate(re.finditer(f"^{steps}", self._text, re.MULTILINE)):
-            found[bisect_right(self._starts, match.start()) - 1] = ()
-            if hits >= NEAR:
-                break
+        if among is not None and wanted.startswith(before):
+            line = re.compile(steps)
+            hits = [at for at in among if line.match(self._text, self._starts[at])]
+        else:
+            matches = islice(re.finditer(f"^{steps}", self._text, re.MULTILINE), NEAR)
+            hits = [bisect_right(self._starts, match.start()) - 1 for match in matches]
+        found.update(dict.fromkeys(hits, ()))
+        self._last = wanted, hits if len(hits) < NEAR else None
 
     def _rank(self, at: int, wanted: str) -> tuple[int, int]:
         path = self._paths[at].lower()
