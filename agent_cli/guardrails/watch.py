@@ -46,6 +46,10 @@ class Watch:
 
     def __init__(self, signals: Iterable[Signal]) -> None:
         self._signals = tuple(signals)
+        self._callers = [signal for signal in self._signals if isinstance(signal, SeesCalls)]
+        self._readers = [signal for signal in self._signals if isinstance(signal, SeesResults)]
+        self._hearers = [signal for signal in self._signals if isinstance(signal, SeesText)]
+        self._claiming = {signal.name: signal for signal in self._signals if isinstance(signal, Claims)}
         self._told = Told(signal.name for signal in self._signals)
         self._step = self.epoch = 0
         self._forget()
@@ -75,23 +79,24 @@ class Watch:
     def call(self, called: Called) -> Iterator[Alert]:
         self._told.count()
         claimed: set[str] = set()
-        for signal in self._signals:
-            alert = _safely(signal, signal.called, called) if isinstance(signal, SeesCalls) else None
+        for signal in self._callers:
+            alert = _safely(signal, signal.called, called)
             if self._told.admits(alert, signal.name, claimed):
                 yield alert
-            if isinstance(signal, Claims):
-                claimed |= signal.forming()
+            if signal.name in self._claiming:
+                claimed |= self._claiming[signal.name].forming()
 
     def result(self, came: Came) -> Iterator[Alert]:
-        for signal in self._signals:
-            alert = _safely(signal, signal.returned, came) if isinstance(signal, SeesResults) else None
+        for signal in self._readers:
+            alert = _safely(signal, signal.returned, came)
             if alert is not None:
                 yield alert
 
     def speak(self) -> Seen:
         """The model said something that people see."""
-        heard = [signal for signal in self._signals if isinstance(signal, SeesText)]
-        return Seen(taken_back=tuple(signal.name for signal in heard if _safely(signal, signal.spoke)))
+        return Seen(
+            taken_back=tuple(signal.name for signal in self._hearers if _safely(signal, signal.spoke))
+        )
 
     def begin(self) -> None:
         """A message of the operator begins a turn."""
