@@ -170,6 +170,11 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             ("--disable-tools",), "Tools that the model does not get, between commas.",
             "tools.disable", "names", "NAMES",
         ),
+        Flag(
+            ("--enable-tools",), "Tools that the task class leaves out and the model gets all the same.",
+            "tools.enable", "names", "NAMES",
+        ),
+        Flag(("--no-builtin-tools",), "None of the tools of this program.", "tools.builtin"),
     ),
     "Limits (0 means none)": (
         _limit("--max-steps", "budgets.max_steps", "Model requests a turn. Default: none, unattended 200."),

@@ -8,6 +8,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.context.budget import UNKNOWN_TIER, Compaction
 from agent_cli.engine.parts import Settings as RequestSettings
+from agent_cli.engine.tuning import Tuning
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import Tier
 
@@ -28,6 +29,10 @@ def request_settings(settings: Settings) -> RequestSettings:
             name: said.max_output_bytes
             for name, said in settings.tools.each.items()
             if said.max_output_bytes is not None
+        },
+        tunings={
+            name: Tuning(said.timeout, said.max_calls, said.required, said.args)
+            for name, said in settings.tools.each.items()
         },
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.sources import Loaded
 from agent_cli.context.boundaries import MARK
 from agent_cli.engine.own_tools import book, record_plan
+from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.ports import Tool
 from agent_cli.tools.builtin import NAMES, builtin, check_names
@@ -22,21 +23,29 @@ def check(loaded: Loaded) -> None:
     """Raises ConfigError for a name that no tool has. Those of MCP servers are not known before they answer."""
     tools = loaded.settings.tools
     own = (name for name in tools.each if not name.startswith(MCP))
-    check_names((*tools.disable, *own, *dropped(loaded)), book.NAMES)
+    check_names((*tools.disable, *tools.enable, *own, *dropped(loaded)), book.NAMES)
+    for name in tools.enable:
+        if name in tools.disable:
+            raise ConfigError(
+                f"'{name}' is both enabled and disabled. --enable-tools gives back what a task class leaves out, not "
+                "what tools.disable or --disable-tools turned off: take it out of one of them."
+            )
 
 
-def dropped(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
-    """Tools that the task class leaves out and nothing gave back. `enabled` are those that the operator wants."""
-    return frozenset(loaded.task.drops if loaded.task else ()) - frozenset(enabled)
+def dropped(loaded: Loaded) -> frozenset[str]:
+    """Tools that the task class leaves out and nothing gave back."""
+    return frozenset(loaded.task.drops if loaded.task else ()) - frozenset(loaded.settings.tools.enable)
 
 
-def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
+def withheld(loaded: Loaded) -> frozenset[str]:
     """Every tool that the model does not get: turned off, or dropped by the task class."""
     settings = loaded.settings
+    if not settings.tools.builtin:
+        return frozenset((*NAMES, *book.NAMES))
     marks = settings.checkpoint.mode == "model"
     return (
         frozenset(settings.tools.disable)
-        | dropped(loaded, enabled)
+        | dropped(loaded)
         | withheld_wrappers(settings)
         | frozenset(() if marks else (MARK,))
     )

@@ -261,5 +261,5 @@ def _keys(section: type[Section], prefix: str) -> Iterator[Key]:
 
 
 def _is_texts(kind: Any) -> bool:
-    """Names and texts that the operator chooses, both."""
-    return get_origin(kind) is dict and get_args(kind)[1] is str
+    """Names and texts (or any values) that the operator chooses, both."""
+    return get_origin(kind) is dict and get_args(kind)[1] in (str, Any)

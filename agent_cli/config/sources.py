@@ -26,6 +26,7 @@ JOINED = {
     "permissions.allow",
     "permissions.deny",
     "tools.disable",
+    "tools.enable",
     "path_scope.allow_paths",
     "url_scope.allow",
     "url_scope.deny",

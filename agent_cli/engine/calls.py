@@ -13,18 +13,20 @@ from typing import Any
 from agent_cli.context.bounds import BATCH_BYTES, Room
 from agent_cli.engine import rewinding
 from agent_cli.engine.core import Core
+from agent_cli.engine.tuning import PLAIN, expired
 from agent_cli.engine.window import budget_for, mark_pending
 from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import ArgumentsError, ToolError
 from agent_cli.kernel.messages import Text, ToolCall
-from agent_cli.ports import Proposal, Ruling, Tool
+from agent_cli.ports import Proposal, Ruling, Say, Tool
 
 log = logging.getLogger("agent_cli.engine")
 
 CANCELLED = "cancelled {why}; what it returned so far may be missing"
 CUT = "not run: the arguments were cut off by the output limit; make the call again in smaller parts"
 CRASHED = "{name} crashed ({problem}); this is a fault of the tool"
+OFTEN = "not run: `{name}` may be called {most} times in a turn, and was; go on without it"
 RETRIEVE = "retrieve_output"
 BATCH_BYTES_PER_TOKEN = 2
 """Results at 3 bytes a token: one step takes at most two thirds of what the conversation may have."""
@@ -74,8 +76,9 @@ def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
         return Refused(call, failure(f"the arguments are not a JSON object: {call.raw[:200]}"))
     if cut and not tool.read_only:
         return Refused(call, failure(CUT))
+    tuning = core.parts.settings.tunings.get(call.name, PLAIN)
     try:
-        args = wire.arguments(tool.arguments, call.arguments)
+        args = wire.arguments(tool.arguments, {**call.arguments, **tuning.args})
         proposal = Proposal(call.name, tool.read_only, tool.touches(args))
     except (ArgumentsError, ToolError) as problem:
         return Refused(call, failure(str(problem)))
@@ -85,6 +88,8 @@ def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
     ruling = judge(core, proposal)
     if ruling.verdict == "deny":
         return Refused(call, failure(denial(ruling)))
+    if not core.tally.take(core.hub.turn, call.name, tuning.max_calls):
+        return Refused(call, failure(OFTEN.format(name=call.name, most=tuning.max_calls)))
     if ruling.warning:
         core.record(ev.OperatorNote(ruling.warning, "warning"))
     return Ready(call, tool, args, proposal, ruling)
@@ -132,7 +137,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     mark = running.set(call.call_id)
     try:
         await rewinding.keep(core, ready.proposal.touches)
-        output = await ready.tool.run(ready.args, say)
+        output = await _in_time(core, ready, say)
         await rewinding.note(core, output)
     except asyncio.CancelledError as cancelled:
         so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
@@ -152,6 +157,20 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
 
 
+async def _in_time(core: Core, ready: Ready, say: Say) -> ev.Output:
+    """The tool's result within the time that the operator gave it. Expiry is a result, too."""
+    seconds = core.parts.settings.tunings.get(ready.call.name, PLAIN).timeout
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await ready.tool.run(ready.args, say)
+    except TimeoutError as late:
+        if seconds is None or not limit.expired():
+            raise
+        told = expired(ready.call.name, seconds, late.__cause__)
+        return failure(told) if isinstance(told, str) else told
+
+
 def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Output:
     """A tool that pages by itself keeps nothing: what is cut here it can be asked for again."""
     settings = core.parts.settings
@@ -167,6 +186,8 @@ def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Outp
 def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:
     core.record(ev.ToolReturned(call.call_id, call.name, output, executed, round(seconds, 4)))
     mark_pending(core)
+    if executed and output.ok:
+        core.tally.succeeded(core.hub.turn, call.name)
 
 
 def _named(problem: Exception) -> str:

@@ -16,6 +16,7 @@ from agent_cli.engine.hub import Branch, Hub
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.refold import again
 from agent_cli.engine.state import ModelRow, State
+from agent_cli.engine.tuning import Tally, tuned
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.halts import Halt
@@ -66,8 +67,7 @@ class Core:
         self.refusals = Refusals()
         self.reserve: Reserve = above.reserve if above else Reserve()
         self.waiting: dict[str, asyncio.Future[Answer]] = above.waiting if above else {}
-        self.started = parts.started
-        self.last_model = ("", "")
+        self.started, self.last_model = parts.started, ("", "")
         self.last_prompt: Prompt | None = None
         self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False
@@ -83,6 +83,7 @@ class Core:
             self.state.settle()
         self._live = True
         self.watchdog.restore(self.state.halts.watchdog)
+        self.tally = Tally()
         self._for_model: tuple[str, Mapping[str, Tool], tuple[str, ...]] | None = None
 
     # ── facts ──
@@ -230,7 +231,7 @@ class Core:
         card = self.model.card
         if self._for_model is None or self._for_model[0] != card.id:
             world = self.parts.tools(card)
-            tools = {**world, **self.own_tools(self, world)}
+            tools = tuned({**world, **self.own_tools(self, world)}, self.parts.settings.tunings)
             self._for_model = (card.id, tools, self.parts.system(self.started, card))
         return self._for_model
 

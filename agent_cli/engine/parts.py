@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
+from agent_cli.engine.tuning import Tuning
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel.commands import CheckpointMode
@@ -36,6 +37,7 @@ class Settings:
     """How requests are made. `attempts` counts the first one; delays are seconds.
 
     `result_bytes` are bounds of single tools' results, by name; for the others `max_result_bytes` holds.
+    `tunings` are what the operator set for single tools, by name.
     """
 
     effort: Effort | None = None
@@ -45,6 +47,7 @@ class Settings:
     concurrency: int = 4
     max_result_bytes: int = DEFAULT_BYTES
     result_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
+    tunings: Mapping[str, Tuning] = field(default_factory=dict[str, Tuning])
     attempts: int = 3
     first_delay: float = 0.5
     longest_delay: float = 60.0

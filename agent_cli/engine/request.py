@@ -38,11 +38,12 @@ class Answered(NamedTuple):
 
 
 class Request:
-    """`grace` forbids tools: the one answer that a spent budget still allows."""
+    """`grace` forbids tools: the one answer that a spent budget still allows. `must` names the tool to be called."""
 
-    def __init__(self, core: Core, *, grace: bool = False) -> None:
+    def __init__(self, core: Core, *, grace: bool = False, must: str = "") -> None:
         self._core = core
         self._grace = grace
+        self._must = must
         self._text: list[str] = []
         self._usage = Usage()
         self._fallbacks = list(core.parts.fallbacks)
@@ -258,7 +259,7 @@ class Request:
             max_output=self._max_output(),
             effort=settings.effort,
             temperature=settings.temperature,
-            tool_choice="none" if self._grace else "auto",
+            tool_choice="none" if self._grace else self._must or "auto",
             session=core.key,
             steps_left=self._steps_left(),
         )

@@ -41,6 +41,8 @@ class Turn:
         self._empty = 0
         self._continued = False
         self._told: set[ev.Exhausted] = set()
+        self._must = ""
+        self._were_forced: set[str] = set()
 
     async def run(self) -> Ending:
         """Raises Stopped where a guardrail cuts it, ProviderError where the service ended it."""
@@ -50,6 +52,7 @@ class Turn:
             await self._seam()
             answered = await self._step()
             finished = answered.finished
+            self._must = ""
             self._warn()
             calls = calls_of(finished.parts)
             if self._grace is not None:
@@ -62,8 +65,17 @@ class Turn:
             elif self._broke_off(finished):
                 told = GO_ON[finished.finish_reason].format(reason=finished.native_reason)
                 self._core.record(ev.OperatorMessage((Text(told),), by="product"))
-            elif not self._steer():
+            elif not self._steer() and not self._forced():
                 return self._answered(finished)
+
+    def _forced(self) -> bool:
+        """Whether one more step is due, in which a required tool must be called. Once in a turn for each of them."""
+        core = self._core
+        owed = core.tally.owed(core.hub.turn, core.parts.settings.tunings)
+        due = [name for name in owed if name in core.tools() and name not in self._were_forced]
+        self._must = due[0] if due else ""
+        self._were_forced.update(due[:1])
+        return bool(due)
 
     # ── between steps ──
 
@@ -122,11 +134,11 @@ class Turn:
         """Once more where the prompt was refused as too long, and is shorter now."""
         grace = self._grace is not None
         try:
-            return await Request(self._core, grace=grace).send()
+            return await Request(self._core, grace=grace, must=self._must).send()
         except ContextOverflow as problem:
             if not await self._reducer.overflowed(problem):
                 raise
-        return await Request(self._core, grace=grace).send()
+        return await Request(self._core, grace=grace, must=self._must).send()
 
     async def _batch(self, calls: tuple[ToolCall, ...], answered: Answered) -> None:
         core = self._core

@@ -77,10 +77,11 @@ class ApplyPatch:
             if put.raw is not None:
                 self._workspace.seen.mark(put.path, digest_of(put.raw))
         report = _report(done)
+        output = Output((Text(report),), _together(done), changed=tuple(put.path for put in puts))
         if cut is not None:
-            cut.args = (report,)
+            cut.args = (report, output)
             raise cut
-        return Output((Text(report),), _together(done), changed=tuple(put.path for put in puts))
+        return output
 
     # ── what it would do ──
 

@@ -102,7 +102,7 @@ def with_endings_of(held: Standing, text: str) -> str:
 
 
 async def carry_out(workspace: Workspace, path: str, change: Change) -> Output:
-    """Writes and reports. Cancelling does not cut a write: it is finished, and the error carries the report."""
+    """Writes and reports. Cancelling does not cut a write: it is finished, and the error carries report and result."""
     held = change.standing
     if workspace.target(path) != held.path:
         raise ToolError(f"{held.shown} leads to another file by now. Nothing was written; call again.")
@@ -117,10 +117,11 @@ async def carry_out(workspace: Workspace, path: str, change: Change) -> Output:
         raise explain(problem, "write", held.shown) from None
     workspace.seen.mark(held.path, known)
     report = _report(change)
+    output = Output((Text(report),), change.diff, changed=(held.path,))
     if cut is not None:
-        cut.args = (report,)
+        cut.args = (report, output)
         raise cut
-    return Output((Text(report),), change.diff, changed=(held.path,))
+    return output
 
 
 def _report(change: Change) -> str:

@@ -32,7 +32,8 @@ agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt ag
 compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
 compaction.model checkpoint.mode
-tools.disable tools.concurrency tools.max_output_bytes tools.NAME.max_output_bytes
+tools.builtin tools.disable tools.enable tools.concurrency tools.max_output_bytes tools.NAME.max_output_bytes
+tools.NAME.timeout tools.NAME.max_calls tools.NAME.required tools.NAME.args
 agentic.enabled agentic.small_model
 permissions.mode permissions.allow permissions.plan_mode permissions.plan_approval
 permissions.require_plan_artifact permissions.deny
@@ -64,7 +65,7 @@ def test_the_schema_is_one_for_msgspec_too() -> None:
 def test_a_tool_has_options_of_its_own_beside_those_of_all_tools() -> None:
     found = read(Settings, {"tools": {"concurrency": 2, "bash": {"max_output_bytes": 4_000}}})
     assert found.tools.each["bash"].max_output_bytes == 4_000
-    assert written(found)["tools"]["bash"] == {"max_output_bytes": 4_000}
+    assert written(found)["tools"]["bash"]["max_output_bytes"] == 4_000
     assert field_at(path_of("tools.bash.max_output_bytes")) is not None
     assert field_at(path_of("tools.bash")) is None
     assert nearest(path_of("tools.bash.max_outputbytes")) == "tools.bash.max_output_bytes"

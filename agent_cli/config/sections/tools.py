@@ -1,10 +1,21 @@
 """What the model may call, and what of it may run."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from agent_cli.config.kinds import File, Name, Section, Switch, allowed_path, beside_the_keys, read, says
+from agent_cli.config.kinds import (
+    Count,
+    Duration,
+    File,
+    Name,
+    Section,
+    Switch,
+    allowed_path,
+    beside_the_keys,
+    read,
+    says,
+)
 from agent_cli.kernel.commands import Mode
 
 
@@ -15,11 +26,27 @@ class ToolOptions(Section, frozen=True):
         Annotated[int, Meta(ge=1000, le=10_000_000)] | None,
         says("Most bytes of this tool's result that the model gets; without it as for every tool."),
     ] = None
+    timeout: Annotated[
+        Annotated[Duration, Meta(gt=0)] | None,
+        says("Most time of one call of this tool; what it had until then is kept, and told as partial."),
+    ] = None
+    max_calls: Annotated[Count | None, says("Most calls of this tool in one turn.")] = None
+    required: Annotated[
+        Switch, says("Whether a turn must have used this tool: before it ends, one step is forced to it.")
+    ] = False
+    args: Annotated[
+        dict[Name, Any],
+        says("Arguments that are set for every call; the model neither sees nor changes them."),
+    ] = {}
 
 
 class Tools(Section, frozen=True):
+    builtin: Annotated[Switch, says("Whether the tools of this program are offered at all.")] = True
     disable: Annotated[
         tuple[Name, ...], says("Tools that are not offered. Lists of several files are joined.")
+    ] = ()
+    enable: Annotated[
+        tuple[Name, ...], says("Tools that are offered although the task class leaves them out.")
     ] = ()
     concurrency: Annotated[
         int, Meta(ge=1, le=64), says("Most reading calls of one batch that run at once.")

@@ -1,0 +1,59 @@
+"""Which tools the model gets: turned off, dropped by a task class, given back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent_cli.compose import RunOptions, open_session
+from agent_cli.engine.session import Session
+from agent_cli.kernel.errors import ConfigError
+
+
+def opened(tmp_path: Path, **flags: Any) -> Session:
+    environ = {"HOME": str(tmp_path), "AGENT_CLI_HOME": str(tmp_path / "home")}
+    script = tmp_path / "script.jsonl"
+    script.write_text(json.dumps({"text": "done"}), encoding="utf-8")
+    given = {
+        "model.provider": "scripted",
+        **{name.replace("__", "."): value for name, value in flags.items()},
+    }
+    return open_session(RunOptions(tmp_path, environ, True, given, script=script)).session
+
+
+async def names(tmp_path: Path, **flags: Any) -> set[str]:
+    session = opened(tmp_path, **flags)
+    found = set(session._core.tools())
+    await session.close()
+    return found
+
+
+async def test_a_task_class_leaves_tools_out_and_enabling_gives_them_back(tmp_path: Path):
+    assert "bash" not in await names(tmp_path, session__task_class="review")
+    assert "bash" in await names(tmp_path, session__task_class="review", tools__enable=("bash",))
+    assert "bash" in await names(tmp_path, tools__enable=("bash",))
+
+
+async def test_what_was_turned_off_cannot_be_enabled(tmp_path: Path):
+    with pytest.raises(ConfigError, match="'bash' is both enabled and disabled"):
+        opened(tmp_path, tools__enable=("bash",), tools__disable=("bash",))
+    with pytest.raises(ConfigError, match=r"no tool 'bsh'.*The tools are read_file"):
+        opened(tmp_path, tools__enable=("bsh",))
+
+
+async def test_none_of_the_tools_of_this_program(tmp_path: Path):
+    assert await names(tmp_path, tools__builtin=False) == set()
+
+
+async def test_the_system_prompt_and_the_tools_stay_small(tmp_path: Path):
+    """About three bytes are a token."""
+    session = opened(tmp_path)
+    specs = [msgspec.structs.replace(tool.spec, brief="") for tool in session._core.tools().values()]
+    size = sum(len(msgspec.json.encode(spec)) for spec in specs)
+    size += sum(len(text.encode()) for text in session._core.system())
+    await session.close()
+    assert size / 3 < 6_000
