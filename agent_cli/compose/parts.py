@@ -18,7 +18,7 @@ from agent_cli.compose.scope import facts, results_of, root_of, workspace
 from agent_cli.compose.small_tier import guard
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
-from agent_cli.compose.toolset import dropped, inner_tools, own_names, withheld, world_tools
+from agent_cli.compose.toolset import dropped, inner_tools, own_names, reach_of, withheld, world_tools
 from agent_cli.compose.transcripts import save
 from agent_cli.compose.trust import told as told_of_trust
 from agent_cli.compose.watchdog import start_line, watchdog_mode, watching
@@ -55,7 +55,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         model=model,
         started=_started(options, settings, model),
         system=partial(_system, _instructions(loaded, root), settings),
-        tools=partial(world_tools, space, left_out, results),
+        tools=partial(world_tools, space, left_out, results, reach=reach_of(settings)),
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS, options),
@@ -71,7 +71,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
         snapshots=_snapshots(options, root, kept),
-        inner_tools=partial(inner_tools, space),
+        inner_tools=partial(inner_tools, space, reach=reach_of(settings)),
         small=partial(small_name, settings),
         children=children(settings),
         plans=kept_plans(loaded),

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent_cli.compose.subtasks import withheld_wrappers
+from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.context.boundaries import MARK
 from agent_cli.engine.own_tools import book, record_plan
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.usage import ModelCard
+from agent_cli.permissions import hosts
 from agent_cli.ports import Tool
+from agent_cli.tools.addresses import Reach
 from agent_cli.tools.builtin import NAMES, builtin, check_names
 from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
@@ -57,8 +60,27 @@ def own_names(withheld: frozenset[str], *, plans: bool) -> frozenset[str]:
     return names if plans else names - {record_plan.NAME}
 
 
+def reach_of(settings: Settings) -> Reach:
+    """What the host rules say of every hop of a fetch. A host that is named exactly may lie in a private network."""
+    scope = settings.url_scope
+
+    def allowed(host: str) -> bool:
+        named = not scope.allow or bool(hosts.allowed(host, scope.allow))
+        return named and not hosts.denied(host, scope.deny)
+
+    def private(host: str) -> bool:
+        return host in scope.allow
+
+    return Reach(allowed, private)
+
+
 def world_tools(
-    workspace: Workspace, withheld: frozenset[str], results: Results | None, card: ModelCard
+    workspace: Workspace,
+    withheld: frozenset[str],
+    results: Results | None,
+    card: ModelCard,
+    *,
+    reach: Reach,
 ) -> Mapping[str, Tool]:
     made = builtin(
         workspace,
@@ -67,10 +89,13 @@ def world_tools(
         profile=card.profile,
         disabled=withheld,
         results=results,
+        reach=reach,
     )
     return {tool.spec.name: tool for tool in made}
 
 
-def inner_tools(workspace: Workspace, card: ModelCard, names: frozenset[str]) -> Mapping[str, Tool]:
+def inner_tools(
+    workspace: Workspace, card: ModelCard, names: frozenset[str], *, reach: Reach
+) -> Mapping[str, Tool]:
     """Those of a subtask: what it reads does not count as read by the session, nor the other way round."""
-    return world_tools(workspace.apart(), frozenset(NAMES) - names, None, card)
+    return world_tools(workspace.apart(), frozenset(NAMES) - names, None, card, reach=reach)

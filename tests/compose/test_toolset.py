@@ -11,7 +11,10 @@ import pytest
 
 from agent_cli.compose import RunOptions, open_session
 from agent_cli.engine.session import Session
-from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel import wire
+from agent_cli.kernel.errors import ConfigError, ToolError
+from agent_cli.kernel.events import as_text
+from tests.fakes.web_server import Page, serving
 
 
 def opened(tmp_path: Path, **flags: Any) -> Session:
@@ -57,3 +60,25 @@ async def test_the_system_prompt_and_the_tools_stay_small(tmp_path: Path):
     size += sum(len(text.encode()) for text in session._core.system())
     await session.close()
     assert size / 3 < 6_000
+
+
+async def test_host_rules_hold_at_every_hop_of_a_fetch(tmp_path: Path):
+    """A page of this machine is read where its host is named exactly; a redirect to a host that is not is refused."""
+    pages = {"/a": Page(b"<p>hello"), "/b": Page(status=302, headers={"location": "http://other.example/"})}
+    async with serving(pages) as site:
+        flags = {"permissions__mode": "yolo", "url_scope__deny": ("denied.example",)}
+        for allow, path, told in (
+            ((), "/a", "this machine itself"),
+            (("127.0.0.*",), "/a", "this machine itself"),
+            (("127.0.0.1",), "/a", "hello"),
+            (("127.0.0.1",), "/b", "do not allow other.example"),
+        ):
+            session = opened(tmp_path, **flags, **({"url_scope__allow": allow} if allow else {}))
+            tool = session._core.tools()["fetch_url"]
+            args = wire.arguments(tool.arguments, {"url": site.url(path)})
+            try:
+                output = as_text(await tool.run(args, print))
+            except ToolError as problem:
+                output = str(problem)
+            await session.close()
+            assert told in output

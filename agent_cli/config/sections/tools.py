@@ -108,6 +108,7 @@ class UrlScope(Section, frozen=True):
         tuple[Name, ...],
         says(
             "Hosts that may be read without asking, like *.example.org; where some are named, all others are asked."
+            " A host that is named exactly, like localhost, may also lie in a private network."
         ),
     ] = ()
     deny: Annotated[
