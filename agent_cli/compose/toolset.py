@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.settings import Settings
@@ -35,9 +35,10 @@ def check(loaded: Loaded) -> None:
             )
 
 
-def dropped(loaded: Loaded) -> frozenset[str]:
-    """Tools that the task class leaves out and nothing gave back."""
-    return frozenset(loaded.task.drops if loaded.task else ()) - frozenset(loaded.settings.tools.enable)
+def dropped(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
+    """Tools that the task class leaves out and nothing gave back: neither the settings nor `enabled`."""
+    given_back = {*loaded.settings.tools.enable, *enabled}
+    return frozenset(loaded.task.drops if loaded.task else ()) - given_back
 
 
 def withheld(loaded: Loaded) -> frozenset[str]:
