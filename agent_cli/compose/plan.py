@@ -37,7 +37,7 @@ class Planning(NamedTuple):
 def planning(loaded: Loaded, withheld: frozenset[str], *, no_builtins: bool = False) -> Planning:
     """Without a place for plans or the tool that records them, a class's default is dropped and a wish is kept."""
     mode = loaded.settings.permissions.plan_mode
-    why = _missing(loaded, withheld, no_builtins=no_builtins)
+    why = _missing(loaded, withheld, no_builtins=no_builtins or not loaded.settings.tools.builtin)
     if mode == "off" or not why:
         return Planning(mode, mode != "off")
     if mode == "required" and not is_from_task(loaded, "permissions.plan_mode"):

@@ -41,7 +41,7 @@ def dropped(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
     return frozenset(loaded.task.drops if loaded.task else ()) - given_back
 
 
-def withheld(loaded: Loaded) -> frozenset[str]:
+def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
     """Every tool that the model does not get: turned off, or dropped by the task class."""
     settings = loaded.settings
     if not settings.tools.builtin:
@@ -49,7 +49,7 @@ def withheld(loaded: Loaded) -> frozenset[str]:
     marks = settings.checkpoint.mode == "model"
     return (
         frozenset(settings.tools.disable)
-        | dropped(loaded)
+        | dropped(loaded, enabled)
         | withheld_wrappers(settings)
         | frozenset(() if marks else (MARK,))
     )
