@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 
 from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.events import Display, Entry, Finished, Output, Piece, Recorded, Severity, StopScope
-from agent_cli.kernel.messages import Prompt, ToolSpec
+from agent_cli.kernel.messages import Message, Prompt, ToolSpec
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.kernel.values import Plain
 
@@ -316,6 +316,27 @@ class TaskHeuristic(Protocol):
 
     def feed(self, event: Recorded, /) -> str | None:
         """The note of the checkpoint that is due at the start of the next turn; None for none."""
+        ...
+
+
+# ── what a program may replace ───────────────────────────────────────────────────────────────────────────
+
+
+class Compactor(Protocol):
+    """Writes the hand-over that takes the place of the older part of a conversation."""
+
+    async def summarize(self, conversation: tuple[Message, ...], focus: str, /) -> str:
+        """`focus` is what it is to dwell on, "" for nothing. What it raises, and an empty text, count as a failed
+        summary: the session goes on as after one of its own.
+        """
+        ...
+
+
+class Checkpointer(Protocol):
+    """Writes the record that takes the place of what was said about a task that is done."""
+
+    async def record(self, conversation: tuple[Message, ...], note: str, /) -> str:
+        """`note` says what was done. What it raises, and an empty text, count as a failed record."""
         ...
 
 

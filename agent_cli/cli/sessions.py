@@ -86,6 +86,9 @@ app.command("prune")(session_keeping.prune)
 
 def _shown(entry: ev.Entry, narrator: Narrator) -> str:
     match entry.event:
+        case _ if entry.branch:
+            told = narrator.tell(entry)
+            return told[1] if told and told[0] <= Level.NORMAL else ""
         case ev.OperatorMessage(content):
             return f"\n> {plain(text_of(content))}\n"
         case ev.AssistantMessage(parts) if not calls_of(parts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent_cli.compose.log import open_log
@@ -12,6 +13,7 @@ from agent_cli.compose.toolset import check
 from agent_cli.config import places, trust
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
+from agent_cli.engine.parts import Parts
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import SetMode
 
@@ -34,8 +36,10 @@ def prepare(options: RunOptions) -> Loaded:
     return load(options.cwd, options.environ, options.flags, options.config_file, trusted=trusted)
 
 
-def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
-    """`loaded` is what `prepare` gave, if it was asked before.
+def open_session(
+    options: RunOptions, loaded: Loaded | None = None, adapt: Callable[[Parts], Parts] | None = None
+) -> Opened:
+    """`loaded` is what `prepare` gave, if it was asked before; `adapt` may replace parts of the session.
 
     Raises ConfigError (the operator can mend it) and StoreError (the session database).
     """
@@ -46,7 +50,8 @@ def open_session(options: RunOptions, loaded: Loaded | None = None) -> Opened:
     kept = open_log(options, settings)
     try:
         model = registry.open(model_name(loaded, registry, kept.model))
-        session = Session(parts_of(options, loaded, registry, model, kept))
+        parts = parts_of(options, loaded, registry, model, kept)
+        session = Session(adapt(parts) if adapt else parts)
         if session.state.started and loaded.said_now("permissions.mode"):
             session.send(SetMode(settings.permissions.mode))  # over the one that it was left in
     except BaseException:

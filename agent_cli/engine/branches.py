@@ -50,7 +50,7 @@ class SubtaskRow:
 
 
 def begun(entry: ev.Entry, event: ev.SubtaskStarted) -> SubtaskRow:
-    return SubtaskRow(event.branch, event.name, event.model, event.task, event.call_id, entry.time)
+    return SubtaskRow(event.subtask, event.name, event.model, event.task, event.call_id, entry.time)
 
 
 def end(row: SubtaskRow, outcome: ev.Outcome, time: float) -> None:

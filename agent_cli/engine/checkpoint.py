@@ -7,6 +7,7 @@ from collections.abc import Callable
 from agent_cli.context import reduce
 from agent_cli.context.view import Item, messages_of
 from agent_cli.engine.core import Core
+from agent_cli.engine.replaced import written
 from agent_cli.engine.request import context_size
 from agent_cli.engine.summarizer import Summarizer, Wanted
 from agent_cli.engine.window import carried
@@ -55,9 +56,13 @@ class Checkpoints:
         """A record may be longer than what it stands for: the boundary is what was asked for."""
         core, clock = self._core, self._core.parts.clock
         begun, before, spent = clock.monotonic(), context_size(core), core.state.total.cost
-        request = core.parts.record_prompt + (f"\n\nWhat was said to be done: {note}" if note else "")
-        written = await self._summarizer.write(Wanted("checkpoint", request, dropped, messages_of(dropped)))
-        record = reduce.composed(written, dropped, self._words_room(), carried(core))
+        own = core.parts.checkpointer
+        if own is not None:
+            text = await written(own.record(messages_of(dropped), note), "checkpoint")
+        else:
+            request = core.parts.record_prompt + (f"\n\nWhat was said to be done: {note}" if note else "")
+            text = await self._summarizer.write(Wanted("checkpoint", request, dropped, messages_of(dropped)))
+        record = reduce.composed(text, dropped, self._words_room(), carried(core))
         after = before - reduce.tokens_of(dropped) + len(record.encode()) // reduce.BYTES_PER_TOKEN
         core.record(
             ev.CheckpointPerformed(
@@ -69,6 +74,6 @@ class Checkpoints:
                 max(0, after),
                 round(clock.monotonic() - begun, 3),
                 core.state.total.cost - spent,
-                self._summarizer.model.card.id,
+                "" if own else self._summarizer.model.card.id,
             )
         )

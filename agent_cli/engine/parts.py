@@ -18,7 +18,9 @@ from agent_cli.kernel.messages import Effort
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.kernel.watching import WatchdogMode
 from agent_cli.ports import (
+    Checkpointer,
     Clock,
+    Compactor,
     Facts,
     Log,
     Models,
@@ -92,7 +94,7 @@ class Parts:
     `own_tools` names the tools of the engine's own that the model gets.
     `inner_tools` are tools of those names for a subtask, which has read nothing yet; `small` names the model that
     subtasks of a session with that model run on, "" where none is known; `fresh_signals` watch one subtask.
-    `children` are the ceilings of subtasks.
+    `children` are the ceilings of subtasks. `compactor` and `checkpointer` write what a model is asked for otherwise.
     `snapshots` keeps what files held before they were changed; None where nothing is kept.
     `on_close` is called once, after the log was let go.
     """
@@ -130,4 +132,6 @@ class Parts:
     small: Callable[[ModelCard], str] = _no_name
     fresh_signals: Callable[[], tuple[Signal, ...]] = tuple
     children: Children = field(default_factory=Children)
+    compactor: Compactor | None = None
+    checkpointer: Checkpointer | None = None
     on_close: Callable[[], None] = _nothing

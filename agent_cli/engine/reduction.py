@@ -9,8 +9,10 @@ import msgspec
 
 from agent_cli.context import reduce
 from agent_cli.context.budget import Budget
+from agent_cli.context.view import messages_of
 from agent_cli.engine.checkpoint import Checkpoints
 from agent_cli.engine.core import Core
+from agent_cli.engine.replaced import written
 from agent_cli.engine.request import context_size
 from agent_cli.engine.summarizer import Summarizer, Wanted
 from agent_cli.engine.window import budget_for, carried, mark_pending
@@ -232,9 +234,13 @@ class Reducer:
         core = self._core
         clock = core.parts.clock
         begun, before, spent = clock.monotonic(), context_size(core), core.state.total.cost
-        request = core.parts.summary_prompt + (f"\n\nDwell on: {focus}" if focus else "")
-        wanted = Wanted("compaction", request, found.dropped, core.view.messages())
-        summary = await self._summarizer.write(wanted)
+        own = core.parts.compactor
+        if own is not None:
+            summary = await written(own.summarize(messages_of(found.dropped), focus), "compaction")
+        else:
+            request = core.parts.summary_prompt + (f"\n\nDwell on: {focus}" if focus else "")
+            wanted = Wanted("compaction", request, found.dropped, core.view.messages())
+            summary = await self._summarizer.write(wanted)
         text = reduce.composed(summary, found.dropped, self._words_room(), carried(core))
         after = before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN
         if after >= before:
@@ -249,6 +255,6 @@ class Reducer:
                 focus=focus,
                 duration_s=round(clock.monotonic() - begun, 3),
                 cost=core.state.total.cost - spent,
-                model=self._summarizer.model.card.id,
+                model="" if own else self._summarizer.model.card.id,
             )
         )

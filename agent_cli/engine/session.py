@@ -9,6 +9,7 @@ from functools import partial
 
 from agent_cli.context.breakdown import Share, overhead_of, shares
 from agent_cli.engine import endings, rewinding, stopping
+from agent_cli.engine.asides import Asides
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.own_tools.book import own_tools
@@ -51,6 +52,9 @@ class Session:
         self._core.own_tools = own_tools
         self._reducer = Reducer(self._core)
         self._task: asyncio.Task[None] | None = None
+        self.subtasks = Asides(self._core, self._ensure_started)
+        self.halts = self._core.halts
+        self.writes = _writes(parts)
         self._idle = asyncio.Event()
         self._idle.set()
         self._notices = [
@@ -76,7 +80,7 @@ class Session:
     @property
     def halted(self) -> str:
         """Why every turn is refused, "" if none is."""
-        return "; ".join(f"{halt.guardrail}: {halt.reason}" for halt in self._core.halts())
+        return "; ".join(f"{halt.guardrail}: {halt.reason}" for halt in self.halts())
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """What the model may call, as it sees them."""
@@ -137,6 +141,7 @@ class Session:
             return
         self._closed = True
         self._stop()
+        await self.subtasks.close()
         await self._idle.wait()
         try:
             if self.state.started and self._core.trunk.failure is None:
@@ -314,3 +319,10 @@ class Session:
             self._begin(say, seq)
         if self._task is None:
             self._idle.set()
+
+
+def _writes(parts: Parts) -> frozenset[str]:
+    """Of "summary" and "record" (of a task that is done), what can be written in the session."""
+    record = parts.checkpoint != "off" and (parts.checkpointer or parts.record_prompt)
+    summary = parts.compactor or parts.summary_prompt
+    return frozenset(name for name, there in (("summary", summary), ("record", record)) if there)

@@ -222,9 +222,9 @@ def _below(state: State, entry: ev.Entry) -> None:
 
 def _branch(state: State, entry: ev.Entry, event: ev.SubtaskStarted | ev.SubtaskCompleted) -> None:
     match event:
-        case ev.SubtaskStarted(branch=branch):
+        case ev.SubtaskStarted(subtask=branch):
             state.subtasks[branch] = begun(entry, event)
-        case ev.SubtaskCompleted(outcome=outcome, branch=branch):
+        case ev.SubtaskCompleted(outcome=outcome, subtask=branch):
             if branch in state.subtasks:
                 end(state.subtasks[branch], outcome, entry.time)
 

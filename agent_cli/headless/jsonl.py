@@ -39,7 +39,8 @@ class StreamPrinter(Printer):
 
     def event(self, event: ev.Event) -> None:
         if isinstance(event, ev.Entry):
-            self._place = {"session": event.session, "turn": event.turn, "step": event.step}
+            if not event.branch:  # previews are never of a subtask
+                self._place = {"session": event.session, "turn": event.turn, "step": event.step}
             record = fact_of(event)
         else:
             fields = whole(event)

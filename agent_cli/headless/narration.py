@@ -42,6 +42,8 @@ class Narrator:
         return f"{self._tag} {one_line(text, 2_000)}"
 
     def tell(self, entry: ev.Entry) -> Line | None:
+        if entry.branch:
+            return self._tell_below(entry)
         match entry.event:
             case ev.AssistantMessage(parts):
                 return _spoken(text_of(parts)) if calls_of(parts) else None
@@ -57,6 +59,26 @@ class Narrator:
                 return Level.VERBOSE, self.operator(f"step {entry.step}: {_usage(entry.event)}")
             case event:
                 return self._noted(event)
+        return None
+
+    def _tell_below(self, entry: ev.Entry) -> Line | None:
+        """What a subtask does is told where much is told; that it waits, as for the run itself."""
+        name = entry.branch.rpartition(":")[2]
+        match entry.event:
+            case ev.ToolCallProposed(call):
+                self._subjects[call.call_id] = _arguments(call)
+            case ev.ToolCallStarted(call_id, subject=subject):
+                self._subjects[call_id] = subject
+            case ev.ToolReturned():
+                return Level.VERBOSE, f"  {name}: {self._returned(entry.event).strip()}"
+            case ev.UsageReported():
+                return Level.VERBOSE, self.operator(f"{name} step {entry.step}: {_usage(entry.event)}")
+            case ev.Retry() | ev.GuardrailTrip():
+                noted = _note(entry.event)
+                text = noted[1] if noted else _trip_below(entry.event)
+                return Level.NORMAL, self.operator(f"{name}: {text}")
+            case _:
+                pass
         return None
 
     def _returned(self, event: ev.ToolReturned) -> str:
@@ -191,6 +213,12 @@ def _trip(trip: ev.GuardrailTrip) -> str:
 def cut_line(what: str, why: str) -> str:
     """Of everything that cuts a turn in flight, so that nobody takes the cancellation for a failure."""
     return f"{what} cut the turn in flight — {CUT}: {why} {ONE_SHOT}"
+
+
+def _trip_below(event: ev.Recorded) -> str:
+    return (
+        f"{event.guardrail} guardrail ended it: {event.reason}" if isinstance(event, ev.GuardrailTrip) else ""
+    )
 
 
 def _usage(report: ev.UsageReported) -> str:

@@ -172,9 +172,9 @@ class Run:
         self._broken = self._broken or failure
 
     async def _react(self, entry: ev.Entry) -> None:
-        self._tally.feed(entry.event)
+        self._tally.feed(entry)
         match entry.event:
-            case ev.TurnCompleted() | ev.TurnError() if self._ending is None:
+            case ev.TurnCompleted() | ev.TurnError() if self._ending is None and not entry.branch:
                 self._ending = entry.event
                 await self._session.close()
             case ev.ApprovalRequested(call_id, rule=rule):

@@ -71,7 +71,10 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Tally:
-    """Adds up what one run did, fed with its entries in order. Subtasks and summaries count too."""
+    """Adds up what one run did, fed with its entries in order.
+
+    Tokens and cost are those of subtasks and summaries, too; steps, calls and trips are the run's own.
+    """
 
     def __init__(self) -> None:
         self.total = ModelRow("")
@@ -80,10 +83,13 @@ class Tally:
         self._calls = 0
         self._trips: list[Trip] = []
 
-    def feed(self, event: ev.Recorded) -> None:
+    def feed(self, entry: ev.Entry) -> None:
+        event = entry.event
         if isinstance(event, ev.UsageReported):
             self.total.add(event)
             self._models.setdefault(event.model, ModelRow(event.model)).add(event)
+        elif entry.branch:
+            return
         elif isinstance(event, ev.StepStarted):
             self._steps += 1
         elif isinstance(event, ev.ToolCallProposed):

@@ -3,6 +3,7 @@
 AgentError
 ├── ConfigError                 a flag, a key or a file of the operator is wrong            exit 2
 │   └── NoModel                 there is no key and no local model                          exit 2
+├── TurnInFlightError           asked of a session between turns only, and a turn runs
 ├── ArgumentsError              a model's arguments do not fit a tool's schema              data for the model
 ├── ToolError                   a tool could not do its work                                data for the model
 ├── StoreError                  the session database                                        exit 1
@@ -41,6 +42,10 @@ class ConfigError(AgentError):
 
 class NoModel(ConfigError):
     kind = "no-model"
+
+
+class TurnInFlightError(AgentError):
+    kind = "turn-in-flight"
 
 
 class ArgumentsError(AgentError):

@@ -156,12 +156,12 @@ class ModeSwitched(Value, frozen=True, tag="mode-switched"):
 
 
 class SubtaskStarted(Value, frozen=True, tag="subtask-started"):
-    """`branch` is where its own facts stand; `call_id` the call that it works for, "" where there is none."""
+    """`subtask` is the branch where its own facts stand; `call_id` the call that it works for, "" where there is none."""
 
     name: str
     model: str
     task: str
-    branch: str = ""
+    subtask: str = ""
     call_id: str = ""
 
 
@@ -174,7 +174,7 @@ class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
     usage: Usage
     cost: float | None
     model: str = ""
-    branch: str = ""
+    subtask: str = ""
 
 
 class OperatorNote(Value, frozen=True, tag="operator-note"):

@@ -36,7 +36,7 @@ def copy(connection: sqlite3.Connection, source: int, target: int, upto: int | N
             connection.execute(index.COPY, places)
         for row in connection.execute(TELLING, (target,)).fetchall():
             entry = entry_of("", row)
-            connection.execute(APPLY, applied(target, entry.time, entry.turn, entry.event))
+            connection.execute(APPLY, applied(target, entry))
         connection.execute(COUNT, {"number": target})
         connection.execute("COMMIT")
     except BaseException:

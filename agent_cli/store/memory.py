@@ -23,7 +23,7 @@ class _Held:
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
-        said, was = said_by(entry.event), self.info
+        said, was = said_by(entry), self.info
         self.info = msgspec.structs.replace(
             was,
             events=was.events + 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypeAlias
 
-from agent_cli.kernel.events import Recorded
+from agent_cli.kernel.events import Entry
 from agent_cli.store.rows import entry_of, mended
 from agent_cli.store.summary import said_by
 
@@ -30,13 +30,13 @@ SELECT session, seq, time, turn, step, branch, kind, CAST(body AS BLOB) FROM ent
 Applied: TypeAlias = dict[str, int | float | str | None]
 
 
-def applied(number: int, time: float, turn: int, event: Recorded) -> Applied:
+def applied(number: int, entry: Entry) -> Applied:
     """The values of APPLY."""
-    title, model, cwd = said_by(event)
+    title, model, cwd = said_by(entry)
     return {
         "number": number,
-        "time": time,
-        "turn": turn,
+        "time": entry.time,
+        "turn": entry.turn,
         "title": mended(title),
         "model": model,
         "cwd": None if cwd is None else mended(cwd),
@@ -54,7 +54,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
         rows = connection.execute(EVERYTHING)
         for number, *row in rows:
             entry = entry_of("", tuple(row))
-            connection.execute(APPLY, applied(number, entry.time, entry.turn, entry.event))
+            connection.execute(APPLY, applied(number, entry))
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

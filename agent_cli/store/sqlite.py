@@ -252,7 +252,7 @@ class SqliteLog:
             execute(INSERT, values)
             if self._indexed and (words := index.words_of(event)):
                 execute(index.ADD, (index.place_of(self._number, entry.seq), mended(words)))
-            execute(APPLY, applied(self._number, entry.time, entry.turn, event))
+            execute(APPLY, applied(self._number, entry))
             execute("COMMIT")
         except sqlite3.Error as problem:
             self._roll_back()

@@ -1,4 +1,4 @@
-"""What single events say about their session as a whole: the read model that lists show."""
+"""What single entries say about their session as a whole: the read model that lists show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ class Said(NamedTuple):
 NOTHING = Said()
 
 
-def said_by(event: ev.Recorded) -> Said:
+def said_by(entry: ev.Entry) -> Said:
+    """A subtask says nothing about its session."""
+    event = entry.event
+    if entry.branch:
+        return NOTHING
     if isinstance(event, ev.SessionStarted):
         return Said(model=f"{event.provider}/{event.model}", cwd=event.cwd)
     if isinstance(event, ev.OperatorMessage):

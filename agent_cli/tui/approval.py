@@ -132,7 +132,9 @@ class Approvals(Vertical, can_focus=True):
     def _what(self, width: int) -> list[Line]:
         ink, asked = self._ink, self._pending[self._at]
         count = f"  {self._at + 1} of {len(self._pending)}" if len(self._pending) > 1 else ""
-        title = f"? {cut(clean_line(asked.tool), 40)} asks for permission{count}"
+        asks = f"{cut(clean_line(asked.agent), 40)} asks for permission to use" if asked.agent else ""
+        tool = cut(clean_line(asked.tool), 40)
+        title = f"? {asks} {tool}{count}" if asks else f"? {tool} asks for permission{count}"
         lines: list[Line] = [[Segment(cut(title, width), ink.warning)]]
         why = clean_line(asked.reason) + (f"  ({clean_line(asked.rule)})" if asked.rule else "")
         lines.extend([Segment("  "), *row] for row in wrap([Segment(f"why: {why}", ink.dim)], width - 2))
@@ -141,7 +143,8 @@ class Approvals(Vertical, can_focus=True):
         for at, other in enumerate(self._pending):
             if len(self._pending) > 1:
                 mark = "▸ " if at == self._at else "  "
-                line = cut(f"{mark}{clean_line(other.tool)}  {clean_line(other.subject)}", width)
+                who = f"{other.agent}: {other.tool}" if other.agent else other.tool
+                line = cut(f"{mark}{clean_line(who)}  {clean_line(other.subject)}", width)
                 lines.append([Segment(line, ink.text if at == self._at else ink.dim)])
         return [*lines, [], *_preview(asked, width, ink)]
 

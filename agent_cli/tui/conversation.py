@@ -187,7 +187,7 @@ class Conversation(Vertical):
             return
         before = self.desk.compacting
         self.desk.heed(event)
-        ended = isinstance(event.event, ev.TERMINAL) or before > self.desk.compacting
+        ended = (isinstance(event.event, ev.TERMINAL) and not event.branch) or before > self.desk.compacting
         if event.seq == self._resumed and self.desk.session is not None:
             told = restored(self.desk.session.state, self.desk.session.halted)
             self.story.insert(Notice(told))

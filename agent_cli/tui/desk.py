@@ -86,7 +86,7 @@ class Desk:
     def heed(self, entry: ev.Entry) -> None:
         """Takes note of what happened."""
         self.ledger.feed(entry)
-        if entry.seq > self._since and isinstance(entry.event, OUTCOMES):
+        if entry.seq > self._since and not entry.branch and isinstance(entry.event, OUTCOMES):
             self.compacting = 0.0
 
     def take(self, text: str, when: Literal["steer", "after"] = "steer") -> bool:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Reasoning as Thought
 from agent_cli.kernel.messages import Said, Text
+from agent_cli.tui.below import Below, summary
 from agent_cli.tui.blocks.answer import Answer
 from agent_cli.tui.blocks.call import Call, seconds
 from agent_cli.tui.blocks.item import Item
@@ -55,6 +56,8 @@ class Story:
         self._calls: dict[str, Call] = {}
         self._typing: list[Call] = []  # calls whose arguments stream, and which are no fact yet
         self._tally = Tally()
+        self._subtasks = Below()
+        self._carded: set[str] = set()  # branches of subtasks that a card tells of
         self.streamed = 0
         """Characters that came as previews, in all."""
         self.waiting = ""
@@ -62,6 +65,7 @@ class Story:
     def apply(self, event: ev.Event) -> None:
         match event:
             case ev.Entry():
+                self._below(event)
                 if not event.branch:
                     self._fact(event.event, event.time)
             case ev.TextDelta(text):
@@ -111,13 +115,38 @@ class Story:
             case told:
                 self._tell(told)
 
+    def _below(self, entry: ev.Entry) -> None:
+        """The card of a call shows how far its subtask is; what that spends is spent by the turn."""
+        row = self._subtasks.feed(entry)
+        if row is not None and (card := self._calls.get(row.call_id)):
+            card.at_work(summary(row), row.doing)
+            self._carded.add(row.branch)
+            self._to.update(card)
+        if entry.branch and isinstance(entry.event, ev.UsageReported):
+            self._spent(entry.event.cost)
+
+    def _spent(self, cost: float | None) -> None:
+        self._tally.cost += cost or 0.0
+        self._tally.unpriced = self._tally.unpriced or cost is None
+
     def _silent(self, event: _Silent) -> None:
         """Decided: the screen says nothing about these."""
 
     def _tell(self, event: Told) -> None:
         if isinstance(event, ev.Retry):
             self._withdraw()
-        self.insert(remark(event))
+        if not self._in_card(event):
+            self.insert(remark(event))
+
+    def _in_card(self, event: Told) -> bool:
+        """A subtask of a call is told in the card of that call."""
+        match event:
+            case ev.SubtaskStarted(call_id=call_id):
+                return call_id in self._calls
+            case ev.SubtaskCompleted(subtask=branch):
+                return branch in self._carded
+            case _:
+                return False
 
     def _turn(self, event: _TurnFact, time: float) -> None:
         match event:
@@ -132,8 +161,7 @@ class Story:
                 if partial:
                     self.insert(Ending(["the answer was cut off here"], "warning"))
             case ev.UsageReported(cost=cost):
-                self._tally.cost += cost or 0.0
-                self._tally.unpriced = self._tally.unpriced or cost is None
+                self._spent(cost)
             case ev.TurnError(_, outcome, _, message):
                 self._withdraw()
                 self._end(outcome, time, message)

@@ -3,64 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from typing import Any
+from collections.abc import AsyncGenerator
 
 import pytest
 
-from agent_cli.engine.own_tools.agentic import WRAPPERS
-from agent_cli.engine.session import Session
 from agent_cli.guardrails.book import signals
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt
-from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, Text, ToolResult, text_of
-from agent_cli.kernel.usage import ModelCard, Price, Usage
-from agent_cli.ports import Facts, OpenModel, Proposal, Ruling
+from agent_cli.kernel.usage import Usage
+from agent_cli.ports import Facts, Proposal, Ruling
 from tests.fakes.clock import FakeClock, settle
 from tests.fakes.log import ListLog
-from tests.fakes.models import CARD, Playing, says, wants
-from tests.fakes.sessions import allow, is_fact, open_session, run, say, until
+from tests.fakes.models import Playing, says, wants
+from tests.fakes.sessions import allow, is_fact, run, say, until
 from tests.fakes.tools import FakeTool, never
+from tests.fakes.two_models import asks, opened, tools
 
-SMALL = ModelCard(
-    "small-1", "fake", window=50_000, max_output=4_000, prices=(Price(input=100.0, output=200.0),)
-)
 PARENT = "s1"
-
-
-class TwoModels:
-    """A large model and a small one, each with a script of its own."""
-
-    def __init__(self, large: Playing, small: Playing) -> None:
-        self.large, self.small = large, small
-
-    def open(self, name: str, /) -> OpenModel:
-        match name:
-            case "fake-1":
-                return OpenModel(self.large, CARD)
-            case "small-1":
-                return OpenModel(self.small, SMALL)
-            case _:
-                raise ConfigError(f"unknown model '{name}'")
-
-
-def opened(large: Playing, little: Playing, *tools: FakeTool, **changes: Any) -> Session:
-    models = TwoModels(large, little)
-    changes = {"small": lambda card: "small-1", "clock": FakeClock(), **changes}
-    return open_session(
-        large, *tools, models=models, model=models.open("fake-1"), own_tools=frozenset(WRAPPERS), **changes
-    )
-
-
-def tools(work: Callable[..., Any] | None = None) -> list[FakeTool]:
-    return [FakeTool(name, work) for name in ("read_file", "grep", "list_dir", "glob")]
-
-
-def asks(*questions: str, tool: str = "agentic_grep") -> ev.Finished:
-    return wants(*[(tool, {"question": question}) for question in questions])
 
 
 def of_branches(log: ListLog) -> dict[str, list[ev.Recorded]]:
@@ -117,7 +79,7 @@ async def test_its_facts_stand_in_a_branch_and_those_about_it_in_the_parents():
     assert kinds[-1] is ev.TurnCompleted
     started = next(event for event in branches[""] if isinstance(event, ev.SubtaskStarted))
     call = next(event for event in branches[""] if isinstance(event, ev.ToolCallProposed)).call
-    assert (started.branch, started.call_id, started.model) == (branch, call.call_id, "small-1")
+    assert (started.subtask, started.call_id, started.model) == (branch, call.call_id, "small-1")
     assert ends(log)[0].outcome == "completed"
     assert [entry.step for entry in log.read() if entry.branch][-1] == 2
     assert session.state.step == 2

@@ -129,6 +129,13 @@ def test_the_list_tells_what_the_events_told(store: Store) -> None:
     ]
 
 
+def test_a_subtask_says_nothing_about_its_session(store: Store) -> None:
+    switched = Entry("s-1", 3, 1003.0, 1, 1, ModelSwitched("p-2", "m-2"), "s-1:sub:x-1")
+    told = Entry("s-1", 2, 1002.0, 1, 1, OperatorMessage((Text("read this"),)), "s-1:sub:x-1")
+    filled(store, "s-1", entry(1, started("/srv/tree", "m-1")), told, switched)
+    assert (store.find("s-1").model, store.find("s-1").title) == ("p-1/m-1", "")
+
+
 def test_long_titles_are_cut_and_empty_messages_give_none(store: Store) -> None:
     filled(
         store, "s-1", entry(1, OperatorMessage((Text(" \n "),))), entry(2, OperatorMessage((Text("x" * 99),)))

@@ -11,7 +11,7 @@ from agent_cli.engine.core import Core
 from agent_cli.engine.own_tools.words import spec_of
 from agent_cli.engine.subtasks import SubtaskSpec, run_subtask
 from agent_cli.kernel.errors import AgentError, StoreError, ToolError
-from agent_cli.kernel.events import Output, Shown
+from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.wire import Arguments, describe
 from agent_cli.ports import Say, Touches
@@ -92,9 +92,7 @@ class Agentic:
             raise
         except AgentError as problem:
             raise ToolError(f"{problem}. Use {' or '.join(self._inner)} yourself.") from None
-        ok = result.how == "finished"
-        took = f"{result.steps} step{'s' * (result.steps != 1)} on {result.model}"
-        return Output((Text(result.digest),), Shown(f"{took}\n{result.digest}"), ok=ok)
+        return Output((Text(result.digest),), ok=result.how == "finished")
 
 
 def _words(name: str) -> str:

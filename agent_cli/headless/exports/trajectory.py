@@ -45,6 +45,8 @@ class Trajectory:
                 self._unpriced = self._unpriced or cost is None
             case ev.ToolReturned():
                 self._return(entry, entry.event)
+            case _ if entry.branch:
+                pass  # a subtask ends no turn of the run
             case ev.TurnCompleted(outcome, exit_code=code, exhausted=exhausted):
                 self._turns.append({"outcome": outcome, "exit_code": code, "exhausted": exhausted})
             case ev.TurnError(outcome=outcome, exit_code=code, exhausted=exhausted, message=message):

@@ -76,6 +76,7 @@ class Call(Item):
         "call_id",
         "duration",
         "name",
+        "note",
         "progress",
         "subject",
     )
@@ -85,6 +86,7 @@ class Call(Item):
         self.call_id = call_id
         self.name = name
         self.subject = ""
+        self.note = ""  # of its subtask
         self.progress: Progress = "preparing"
         self.duration = 0.0
         self._display: Display | None = None
@@ -118,6 +120,13 @@ class Call(Item):
         last = self._live.pop() if self._live else ""
         self._live.append((last + first)[-KEPT:])
         self._live.extend(rest)
+        self.changed()
+
+    def at_work(self, note: str, doing: str) -> None:
+        """A subtask works for this call: what it took so far, and what it does."""
+        self.note = note
+        self._live.clear()
+        self._live.extend([doing] if doing else [])
         self.changed()
 
     def returned(self, output: Output, duration: float, *, executed: bool) -> None:
@@ -196,6 +205,8 @@ class Call(Item):
             "not run": "not run",
         }.get(self.progress, "")
         meta = [facts] if facts else []
+        if self.note:
+            meta.append(clean_line(self.note))
         if isinstance(self._display, FileDiff):
             meta.append(f"+{self._display.added} -{self._display.removed}")
         elif self._display is not None and self._folded and self._quiet and self._size:

@@ -1,0 +1,45 @@
+"""Subtasks that a program starts beside the turns of its session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from agent_cli.engine.core import Core
+from agent_cli.engine.subtasks import SubtaskResult, SubtaskSpec, run_subtask
+from agent_cli.kernel.errors import AgentError
+
+
+class Asides:
+    """`begin` makes sure that the session has its first fact."""
+
+    def __init__(self, core: Core, begin: Callable[[], None]) -> None:
+        self._core = core
+        self._begin = begin
+        self._running: set[asyncio.Task[SubtaskResult]] = set()
+        self._closed = False
+
+    async def run(self, spec: SubtaskSpec) -> SubtaskResult:
+        """A question to a fresh context, also while a turn runs. Its cost is the session's; interrupts leave it alone.
+
+        Raises ConfigError for a model or tool that is not there, AgentError where the session is closed or halted, or
+        nothing is left to spend, StoreError.
+        """
+        halts = "; ".join(halt.reason for halt in self._core.halts())
+        if self._closed or halts:
+            raise AgentError(f"no subtask is started: {halts or 'the session is closed'}")
+        self._begin()
+        task = asyncio.create_task(run_subtask(self._core, spec))
+        self._running.add(task)
+        try:
+            return await task
+        finally:
+            task.cancel()
+            self._running.discard(task)
+
+    async def close(self) -> None:
+        """Stops those that run."""
+        self._closed = True
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)

@@ -1,0 +1,33 @@
+"""Every example runs as it stands, without a key and without a network."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "embedding"
+SAYS = {
+    "ask.py": "[completed, 1 steps,",
+    "stream.py": "Count to five.",
+    "own_tool.py": "It is 21 degrees and clear in Lisbon.\n[1 call]",
+    "subtask.py": "finished: Where does calc.py multiply two numbers?",
+    "approvals.py": "session wants bash rm -rf build: no",
+}
+"""What each prints with the model that says what it hears, or with its own script."""
+
+
+def test_each_example_is_run():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(SAYS)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_runs(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [name])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    assert SAYS[name] in capsys.readouterr().out

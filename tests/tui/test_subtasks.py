@@ -1,0 +1,91 @@
+"""A subtask shows in the card of its call."""
+
+from __future__ import annotations
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import Text, ToolCall
+from agent_cli.kernel.usage import Usage
+from agent_cli.tui.column import Column
+from agent_cli.tui.story import Story
+from tests.fakes.screen import INK, rendered, screen, sees, shown
+from tests.fakes.session import FakeSession
+
+BRANCH = "S:sub:agentic_grep-1"
+CALL = ToolCall("c1", "agentic_grep", {"question": "where is it?"})
+INNER = ToolCall("c2", "grep", {"pattern": "it"})
+
+
+class Told:
+    def __init__(self) -> None:
+        self.column = Column()
+        self.column.shape(100, INK)
+        self.story = Story(self.column)
+        self._seq = 0
+
+    def tell(self, *events: ev.Recorded, branch: str = "") -> str:
+        for event in events:
+            self._seq += 1
+            self.story.apply(ev.Entry("S", self._seq, 1000.0 + self._seq, 1, 1, event, branch))
+        self.story.flush()
+        return "\n".join(text for item in self.column.items if (text := rendered(item, 100)))
+
+
+def begun(told: Told, call_id: str = "c1") -> str:
+    told.tell(
+        ev.TurnStarted("large"),
+        ev.ToolCallProposed(CALL),
+        ev.ToolCallStarted("c1", "agentic_grep", ".: where is it?", "mode"),
+    )
+    return told.tell(ev.SubtaskStarted("agentic_grep", "small-1", "where is it?", BRANCH, call_id))
+
+
+def test_its_progress_stands_in_the_card_of_its_call_and_nothing_else_of_it_in_the_transcript():
+    told = Told()
+    begun(told)
+    text = told.tell(
+        ev.TurnStarted("small-1"),
+        ev.OperatorMessage((Text("the task of the subtask"),), by="product"),
+        ev.StepStarted("small-1"),
+        ev.AssistantMessage((Text("I look."), INNER), "p", "small-1"),
+        ev.UsageReported("small-1", Usage(input=10), 0.0123),
+        ev.ToolCallProposed(INNER),
+        ev.ToolCallStarted("c2", "grep", "it in .", "mode"),
+        branch=BRANCH,
+    )
+    assert "running · small-1 · 1 step · $0.01" in text
+    assert "grep it in ." in text
+    assert "the task of the subtask" not in text
+    assert "I look." not in text
+    assert len(told.column.items) == 1
+
+
+def test_when_it_ended_the_card_holds_the_digest_and_what_it_took():
+    told = Told()
+    begun(told)
+    told.tell(ev.StepStarted("small-1"), ev.UsageReported("small-1", Usage(), 0.5), branch=BRANCH)
+    told.tell(ev.TurnCompleted("completed", "stop"), branch=BRANCH)
+    text = told.tell(
+        ev.SubtaskCompleted("agentic_grep", "completed", "in a.py", Usage(), 0.5, "small-1", BRANCH),
+        ev.ToolReturned("c1", "agentic_grep", ev.Output((Text("in a.py"),)), duration_s=2.0),
+        ev.TurnCompleted("completed", "stop"),
+    )
+    assert text.count("in a.py") == 1
+    assert "small-1 · 1 step · $0.500 · 2.0s" in text
+    assert "done" in text
+    assert "$0.500" in text.splitlines()[-1], "the turn cost what its subtask cost"
+
+
+def test_one_that_no_call_started_is_told_in_a_line():
+    told = Told()
+    assert "subtask agentic_grep with small-1" in begun(told, call_id="")
+
+
+async def test_an_approval_names_the_subtask_that_asks():
+    session = FakeSession()
+    session.play(
+        ev.TurnStarted("large"),
+        ev.ApprovalRequested("c2", "grep", "it in /etc", "outside", "path-scope", agent="agentic_grep-1"),
+    )
+    async with screen(session, size=(100, 30)) as (app, pilot):
+        await sees(pilot, "agentic_grep-1 asks for permission to use grep")
+        assert "it in /etc" in shown(app)
