@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, TypeVar
@@ -256,7 +257,8 @@ def _cause(problem: Exception) -> str:
     """The system's own words: "Connection refused" instead of "All connection attempts failed"."""
     told, inner = str(problem) or type(problem).__name__, problem
     while isinstance(inner, BaseException):
-        told = str(inner) or told
+        refused = isinstance(inner, ConnectionError) and inner.errno
+        told = os.strerror(refused) if refused else str(inner) or told
         several: Any = getattr(inner, "exceptions", None)
         inner = several[0] if several else inner.__cause__ or inner.__context__
     return told

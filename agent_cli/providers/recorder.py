@@ -1,11 +1,12 @@
 """Writes what models are asked and answer as a script, one request a line, that `scripted` replays.
 
-A line is written as soon as its answer is complete, or has failed. An answer that was broken off by an interrupt
-is none. Secrets are redacted, images and files are named instead of kept.
+A line is written as soon as its answer is complete, has failed, or was broken off by who asked for it: so far it
+came then, and the line says that it was cut. Secrets are redacted, images and files are named instead of kept.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, Iterable
@@ -25,15 +26,17 @@ from agent_cli.kernel.errors import (
 )
 from agent_cli.kernel.events import Finished, Piece, ReasoningDelta, TextDelta, UsageSoFar
 from agent_cli.kernel.messages import Message, Prompt, Reasoning, Said, Text, calls_of, text_of
-from agent_cli.kernel.usage import Usage
+from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.kernel.wire import is_list, is_object
 from agent_cli.ports import Provider
 from agent_cli.providers.memo import json_bytes
 from agent_cli.providers.redact import without
-from agent_cli.providers.script import KINDS, Call, Expect, Fault, Reply
+from agent_cli.providers.script import KINDS, AnswerCut, Call, Card, Expect, Fault, Reply
 from agent_cli.providers.scripted import pieces_of
 
 log = logging.getLogger("agent_cli.providers")
+
+CUT = "The answer was cut off here when it was recorded: the run was interrupted, or had reached a limit."
 
 
 class Recording:
@@ -43,6 +46,7 @@ class Recording:
         """Raises ConfigError where the file cannot be written, or holds something already."""
         self._path = path
         self._secrets = tuple(secrets)
+        self._card: Card | None = None
         self._seen: dict[str, tuple[Message, ...]] = {}
         self._broken = False
         try:
@@ -56,14 +60,15 @@ class Recording:
                 f"--record-to: {path} holds something already. Name a new file, or remove that one."
             )
 
-    def over(self, provider: Provider, /) -> Provider:
+    def over(self, provider: Provider, card: ModelCard, /) -> Provider:
         """The provider, with everything it is asked and answers written down."""
-        return Recorded(provider, self)
+        return Recorded(provider, Card.of(card), self)
 
-    def write(self, prompt: Prompt, reply: Reply) -> None:
+    def write(self, prompt: Prompt, card: Card, reply: Reply) -> None:
         """A file that cannot be written any more ends the recording, not the run."""
         asked = {"model": prompt.model, "messages": self._new(prompt)}
-        whole = msgspec.structs.replace(reply, expect=Expect.exactly(prompt), request=asked)
+        other, self._card = card if card != self._card else None, card
+        whole = msgspec.structs.replace(reply, expect=Expect.exactly(prompt), request=asked, card=other)
         line = json_bytes(self._clean(msgspec.json.decode(json_bytes(whole))))
         if self._broken:
             return
@@ -99,6 +104,8 @@ class Heard:
     text: list[str] = field(default_factory=list[str])
     thought: list[str] = field(default_factory=list[str])
     usage: Usage = field(default_factory=Usage)
+    all: bool = False
+    """The answer is complete."""
 
     def add(self, piece: Piece | Finished) -> None:
         match piece:
@@ -108,6 +115,8 @@ class Heard:
                 self.thought.append(text)
             case UsageSoFar(usage):
                 self.usage = usage
+            case Finished():
+                self.all = True
             case _:
                 pass
 
@@ -115,8 +124,9 @@ class Heard:
 class Recorded:
     """A provider whose answers are written down."""
 
-    def __init__(self, provider: Provider, recording: Recording) -> None:
+    def __init__(self, provider: Provider, card: Card, recording: Recording) -> None:
         self._provider = provider
+        self._card = card
         self._recording = recording
 
     @property
@@ -130,18 +140,25 @@ class Recorded:
                 async for piece in pieces:
                     yield piece
         except ProviderError as problem:
-            self._recording.write(prompt, _failure(heard, problem))
+            self._write(prompt, _failure(heard, problem))
+            raise
+        except (GeneratorExit, asyncio.CancelledError):
+            if not heard.all:
+                self._write(prompt, _failure(heard, AnswerCut(CUT)))
             raise
 
     async def close(self) -> None:
         await self._provider.close()
+
+    def _write(self, prompt: Prompt, reply: Reply) -> None:
+        self._recording.write(prompt, self._card, reply)
 
     async def _listened(self, prompt: Prompt, heard: Heard) -> AsyncGenerator[Piece | Finished, None]:
         async with aclosing(self._provider.stream(prompt)) as pieces:
             async for piece in pieces:
                 heard.add(piece)
                 if isinstance(piece, Finished):
-                    self._recording.write(prompt, _answer(piece))
+                    self._write(prompt, _answer(piece))
                 yield piece
 
 

@@ -40,7 +40,7 @@ PRICED = catalog.RATES | {"prices"}
 class Recorder(Protocol):
     """Writes down what models are asked and answer."""
 
-    def over(self, provider: Provider, /) -> Provider: ...
+    def over(self, provider: Provider, card: ModelCard, /) -> Provider: ...
 
 
 class LocalModels(Protocol):
@@ -180,7 +180,7 @@ class Registry:
                 played = (
                     scripted.Scripted.from_file(path, strict=strict) if path else scripted.Scripted.demo()
                 )
-                return self._with_card(OpenModel(played, scripted.CARD))
+                return self._with_card(OpenModel(played, played.card))
             case "echo":
                 from agent_cli.providers import echo
 
@@ -341,7 +341,7 @@ class Registry:
 
     def _recorded(self, opened: OpenModel) -> OpenModel:
         recorder = self._recorder
-        return opened._replace(provider=recorder.over(opened.provider)) if recorder else opened
+        return opened._replace(provider=recorder.over(opened.provider, opened.card)) if recorder else opened
 
     def _with_card(self, opened: OpenModel) -> OpenModel:
         card = self._with_window(catalog.with_overrides(opened.card, self._overrides))

@@ -7,7 +7,9 @@
 `text` and `reasoning` come in small pieces, `calls` after them; `arguments` is an object, or a string that is
 sent as it stands. `delay_ms` passes before the reply, `pace_ms` between its pieces. `fault` is a kind of the
 error tree, or an object with `kind`, `message`, `retry_after`, `used`, `limit`, and `after`: so many pieces
-come first. `expect` is checked in strict mode: regular expressions for the last text of the operator (`user`),
+come first. The kind `cut` is an answer that was broken off on purpose: it is not asked for again. `card` says what
+the model is taken for, by the first line that has one: its window, its longest answer, its tier, its profile.
+`expect` is checked in strict mode: regular expressions for the last text of the operator (`user`),
 the last tool results (`result`) and the system prompt (`system`), and names of tools that must be on offer.
 Recorded scripts have `digests` there: of exactly these texts and of the names of all tools. `request` says what was
 asked when a line was recorded; it is for people.
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -37,8 +39,15 @@ from agent_cli.kernel.errors import (
 )
 from agent_cli.kernel.events import FinishReason
 from agent_cli.kernel.messages import Message, Prompt, Text, ToolResult
-from agent_cli.kernel.usage import Usage
+from agent_cli.kernel.usage import ModelCard, Tier, Usage
 from agent_cli.providers.redact import redacted
+
+
+class AnswerCut(ProviderError):
+    """Whoever asked did not wait for the end of it: an interrupt, or a ceiling that was reached."""
+
+    kind = "cut"
+
 
 KINDS: dict[str, type[ProviderError]] = {
     kind.kind: kind
@@ -53,6 +62,7 @@ KINDS: dict[str, type[ProviderError]] = {
         ModelNotFound,
         ContextOverflow,
         RequestRefused,
+        AnswerCut,
     )
 }
 
@@ -81,6 +91,24 @@ class Fault(Line, frozen=True):
         if kind is ContextOverflow:
             return ContextOverflow(told, used=self.used, limit=self.limit)
         return kind(told, retry_after=self.retry_after)
+
+
+class Card(Line, frozen=True):
+    """What a session takes from its model: by that it chooses prompt, tools, and when to reduce."""
+
+    window: int | None = None
+    max_output: int | None = None
+    tier: Tier | None = None
+    profile: Literal["full", "compact"] = "full"
+
+    @classmethod
+    def of(cls, card: ModelCard) -> Card:
+        return cls(card.window, card.max_output, card.tier, card.profile)
+
+    def over(self, card: ModelCard) -> ModelCard:
+        return msgspec.structs.replace(
+            card, window=self.window, max_output=self.max_output, tier=self.tier, profile=self.profile
+        )
 
 
 class Expect(Line, frozen=True):
@@ -118,6 +146,7 @@ class Reply(Line, frozen=True):
     delay_ms: float = 0
     pace_ms: float = 0
     fault: Fault | str | None = None
+    card: Card | None = None
     expect: Expect | None = None
     request: dict[str, Any] = {}
 

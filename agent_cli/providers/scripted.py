@@ -47,6 +47,8 @@ class Scripted:
 
     def __init__(self, replies: Sequence[Reply], *, strict: bool = False, loop: bool = False) -> None:
         self.name = "scripted"
+        played = next((reply.card for reply in replies if reply.card), None)
+        self.card = played.over(CARD) if played else CARD
         self._replies = replies
         self._strict = strict
         self._loop = loop

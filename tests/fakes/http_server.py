@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 import itertools
 import json
+import socket
+import struct
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -60,12 +62,13 @@ class Say:
 
 @dataclass
 class Raw:
-    """Any answer, byte for byte. `delay` seconds pass before its head."""
+    """Any answer, byte for byte. `delay` seconds pass before its head. `reset` breaks the connection instead of it."""
 
     status: int = 200
     body: bytes | Json = b""
     headers: Json = field(default_factory=lambda: {"content-type": "application/json"})
     delay: float = 0.0
+    reset: bool = False
 
 
 @dataclass
@@ -104,6 +107,11 @@ class FakeService:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._server.wait_closed()
 
+    def stop_listening(self) -> None:
+        """From now on connections are refused."""
+        assert self._server is not None
+        self._server.close()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -139,6 +147,9 @@ class FakeService:
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if isinstance(reply, Raw):
             await asyncio.sleep(reply.delay)
+            if reply.reset:
+                _reset(writer)
+                return False
             await _send(writer, reply)
             return True
         return await self._stream(reply, list(events_of(reply, request)), reader, writer)
@@ -200,6 +211,12 @@ async def _read(reader: asyncio.StreamReader, connection: int) -> Received | Non
     raw = await reader.readexactly(int(headers["content-length"]))
     body = json.loads(raw) if headers.get("content-type", "").startswith("application/json") else {}
     return Received(first.split()[1], headers, raw, body, connection)
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    at_once = struct.pack("ii", 1, 0)  # closing does not wait for what is unsent: the other side sees a reset
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+    writer.transport.abort()
 
 
 async def _send(writer: asyncio.StreamWriter, reply: Raw) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import stat
 from collections.abc import AsyncGenerator
@@ -12,12 +13,21 @@ from typing import Any
 import msgspec
 import pytest
 
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Interrupt
 from agent_cli.kernel.errors import ConfigError, ContextOverflow, ProviderError, RateLimited, RequestRefused
 from agent_cli.kernel.events import Finished, Piece, TextDelta, UsageSoFar
 from agent_cli.kernel.messages import Image, Message, Prompt, Reasoning, Text, ToolCall, calls_of, text_of
-from agent_cli.kernel.usage import Usage
+from agent_cli.kernel.usage import ModelCard, Usage
+from agent_cli.ports import OpenModel
 from agent_cli.providers.recorder import Recording
+from agent_cli.providers.registry import Registry
+from agent_cli.providers.script import AnswerCut
 from agent_cli.providers.scripted import Scripted
+from tests.fakes.clock import settle
+from tests.fakes.log import ListLog
+from tests.fakes.models import CARD, Playing, says
+from tests.fakes.sessions import open_session, run, say
 from tests.providers.families import GREP, READ, answered, call, result, said
 
 KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
@@ -74,7 +84,7 @@ async def recorded(tmp_path: Path) -> Path:
         overflow,
         finished(Text("Done."), reason="length"),
     )
-    over = Recording(path, [OWN]).over(provider)
+    over = Recording(path, [OWN]).over(provider, CARD)
     assert over.name == "says"
     await play(over, FIRST)
     for _ in range(2):
@@ -141,19 +151,80 @@ async def test_another_key_in_the_same_place_is_no_other_request(recorded: Path)
     assert (await play(Scripted.from_file(recorded, strict=True), prompt))[-1].parts
 
 
-async def test_an_answer_that_nobody_waited_for_is_none(tmp_path: Path):
+async def test_an_answer_that_nobody_waited_for_is_cut(tmp_path: Path):
     path = tmp_path / "talk.jsonl"
-    over = Recording(path).over(Says(finished(Text("x")), finished(Text("y"))))
+    over = Recording(path).over(Says(finished(Text("x")), finished(Text("y"))), CARD)
     async with aclosing(over.stream(ask())) as stream:
         await anext(stream)
     await play(over, ask())
-    assert [json.loads(line)["text"] for line in path.read_text().splitlines()] == ["y"]
+    replay = Scripted.from_file(path, strict=True)
+    shown: list[str] = []
+    with pytest.raises(AnswerCut) as caught:
+        async for piece in replay.stream(ask()):
+            shown += [piece.text] if isinstance(piece, TextDelta) else []
+    assert (shown, caught.value.retryable) == (["x"], False)
+    assert text_of((await play(replay, ask()))[-1].parts) == "y"
+
+
+async def test_a_whole_answer_is_not_cut_by_who_leaves_after_it(tmp_path: Path):
+    path = tmp_path / "talk.jsonl"
+    async with aclosing(Recording(path).over(Says(finished(Text("x"))), CARD).stream(ask())) as stream:
+        while not isinstance(await anext(stream), Finished):
+            pass
+    (line,) = path.read_text("utf-8").splitlines()
+    assert "fault" not in json.loads(line)
+
+
+@pytest.mark.parametrize("shown", [True, False], ids=["in mid-stream", "before the first byte"])
+async def test_an_interrupted_session_is_replayed_line_by_line(tmp_path: Path, shown: bool):
+    async def silent(provider: Playing) -> AsyncGenerator[Piece | Finished, None]:
+        await asyncio.Event().wait()
+        yield TextDelta("never")
+
+    async def begun(provider: Playing) -> AsyncGenerator[Piece | Finished, None]:
+        yield UsageSoFar(Usage(input=100))
+        yield TextDelta("a long")
+        await asyncio.Event().wait()
+
+    path, live = tmp_path / "talk.jsonl", Playing(begun if shown else silent, says("second"))
+    model = OpenModel(Recording(path).over(live, CARD), CARD)
+    session = open_session(Playing(), model=model)
+    session.send(say("go"))
+    await settle()
+    session.send(Interrupt())
+    await session.idle()
+    await run(session, say("go on"))
+    assert path.read_text("utf-8").count("\n") == 2
+
+    log, replay = ListLog(), Scripted.from_file(path, strict=True)
+    again = open_session(Playing(), model=OpenModel(replay, replay.card), log=log)
+    await run(again, say("go"))
+    await run(again, say("go on"))
+    assert [prompt.messages for prompt in replay.prompts] == [prompt.messages for prompt in live.asked]
+    ended = [event for event in log.events if isinstance(event, ev.TERMINAL)]
+    assert [event.outcome for event in ended] == ["error", "completed"]
+    assert not [event for event in log.events if isinstance(event, ev.Retry)], (
+        "asking again would take the next line"
+    )
+    assert again.state.answer == "second"
+
+
+async def test_a_script_says_what_its_model_is_taken_for(tmp_path: Path):
+    path = tmp_path / "talk.jsonl"
+    small = ModelCard("tiny", "local", window=8_192, max_output=1_536, tier="small", profile="compact")
+    recording = Recording(path)
+    for _ in range(2):
+        await play(recording.over(Says(finished(Text("x"))), small), ask())
+    assert ["card" in json.loads(line) for line in path.read_text("utf-8").splitlines()] == [True, False]
+    card = Registry({}, script=path).open("scripted").card
+    assert (card.window, card.max_output, card.tier, card.profile) == (8_192, 1_536, "small", "compact")
+    assert Registry({}).open("scripted").card.profile == "full"
 
 
 async def test_images_are_named_instead_of_kept(tmp_path: Path):
     path = tmp_path / "talk.jsonl"
     picture = Message("user", (Text("See."), Image("image/png", "QUJD" * 100)))
-    await play(Recording(path).over(Says(finished(Text("x")))), ask(picture))
+    await play(Recording(path).over(Says(finished(Text("x"))), CARD), ask(picture))
     assert "(400 characters)" in path.read_text()
     assert "QUJD" not in path.read_text()
 
@@ -165,7 +236,7 @@ async def test_errors_of_third_parties_become_kinds_that_scripts_know(tmp_path: 
 
     path = tmp_path / "talk.jsonl"
     with pytest.raises(Odd):
-        await play(Recording(path).over(Says(Odd("hm"))), ask())
+        await play(Recording(path).over(Says(Odd("hm")), CARD), ask())
     with pytest.raises(ProviderError, match="hm") as caught:
         await play(Scripted.from_file(path, strict=True), ask())
     assert caught.value.retryable
@@ -181,7 +252,7 @@ def test_a_file_that_holds_something_is_left_alone(recorded: Path, tmp_path: Pat
 
 
 async def test_a_disk_that_fills_up_ends_the_recording_and_not_the_run(caplog: pytest.LogCaptureFixture):
-    over = Recording(Path("/dev/full")).over(Says(finished(Text("x")), finished(Text("y"))))
+    over = Recording(Path("/dev/full")).over(Says(finished(Text("x")), finished(Text("y"))), CARD)
     for _ in range(2):
         assert (await play(over, ask()))[-1].parts
     assert caplog.text.count("is not complete") == 1
