@@ -6,11 +6,11 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.compose.task import is_from_task
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
-from agent_cli.context.budget import UNKNOWN_TIER, Compaction
+from agent_cli.context.budget import UNKNOWN_TIER, Budget, Compaction, budget_of
 from agent_cli.engine.parts import Settings as RequestSettings
 from agent_cli.engine.tuning import Tuning
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.usage import Tier
+from agent_cli.kernel.usage import ModelCard, Tier
 
 UNATTENDED_STEPS = 200
 UNATTENDED_SECONDS = 14_400.0
@@ -61,6 +61,46 @@ def compaction(options: RunOptions, loaded: Loaded) -> Compaction:
         keep_recent=said.keep_recent_tokens,
         model=said.model or "",
     )
+
+
+def budget_line(options: RunOptions, loaded: Loaded, card: ModelCard) -> str:
+    """The model, its window and the threshold in force, each with where it comes from."""
+    if card.delegated:
+        return f"context: {card.id} keeps its conversation in a program of its vendor's, and reduces it there"
+    said = compaction(options, loaded)
+    budget = budget_of(card, said)
+    window = "unknown, 128,000 tokens are assumed" if budget.assumed else f"{budget.window:,} tokens"
+    where = f"window {window} [{_window_origin(loaded, card)}]"
+    if not said.enabled:
+        return (
+            f"context: {card.id}, {where}; no reduction by itself [{_origin(loaded, 'compaction.enabled')}]"
+        )
+    share = "" if budget.origin == "compaction.limit" else f"threshold {budget.ratio:g}, "
+    origin = _threshold_origin(loaded, budget)
+    return f"context: {card.id}, {where}; {share}reduction at {budget.limit:,} tokens [{origin}]"
+
+
+def _window_origin(loaded: Loaded, card: ModelCard) -> str:
+    if loaded.settings.model.context_window is not None:
+        return _origin(loaded, "model.context_window")
+    row = loaded.settings.models.get(card.id)
+    if row is not None and row.window is not None:
+        return _origin(loaded, f"models.{card.id}.window")
+    return "no catalog names it" if card.window is None else "model catalog"
+
+
+def _threshold_origin(loaded: Loaded, budget: Budget) -> str:
+    """The key with the layer that set it; what is no key says itself whose it is."""
+    set_by = [
+        origin
+        for key, origin in loaded.origins.items()
+        if (key == budget.origin or key.startswith(f"{budget.origin}.")) and origin != "default"
+    ]
+    return ", ".join([budget.origin, *set_by[:1]])
+
+
+def _origin(loaded: Loaded, key: str) -> str:
+    return loaded.origins.get(key, "config")
 
 
 def limits(settings: Settings, *, attended: bool) -> Limits:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_cli import __version__
-from agent_cli.compose.budgets import compaction, limits, request_settings
+from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
@@ -93,6 +93,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         own_tools=own,
         notices=_notices(options, kept, loaded, plan.notices, card),
         openings=_openings(options, loaded, plan, own, card),
+        details=(budget_line(options, loaded, card),),
     )
 
 

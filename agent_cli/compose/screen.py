@@ -90,7 +90,9 @@ def _log_to_file(options: RunOptions) -> None:
     except OSError:
         handler = logging.NullHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.getLogger("agent_cli").addHandler(handler)
+    ours = logging.getLogger("agent_cli")
+    ours.addHandler(handler)
+    ours.setLevel(logging.INFO)
 
 
 class Screen:

@@ -88,7 +88,8 @@ class Parts:
     done; `checkpoint` is who may say that it is, `heuristic` one that says it by itself.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
-    `notices` are told once, when the session is first talked to, as warnings; `openings` before them, as information.
+    `notices` are told once, when the session is first talked to, as warnings; `openings` before them, as information,
+    and `details` before those, for who asks for them.
     `task_class` names the kind of work, "" for none.
     `spill` keeps a result that is too long for the conversation (call id, text) and gives its path, "" where it cannot.
     `own_tools` names the tools of the engine's own that the model gets.
@@ -128,6 +129,7 @@ class Parts:
     snapshots: Snapshots | None = None
     task_class: str = ""
     openings: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     inner_tools: Callable[[ModelCard, frozenset[str]], Mapping[str, Tool]] = _no_tools
     small: Callable[[ModelCard], str] = _no_name
     fresh_signals: Callable[[], tuple[Signal, ...]] = tuple

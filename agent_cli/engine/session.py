@@ -58,6 +58,7 @@ class Session:
         self._idle = asyncio.Event()
         self._idle.set()
         self._notices = [
+            *(ev.OperatorNote(line, "detail") for line in parts.details),
             *(ev.OperatorNote(line) for line in parts.openings),
             *(ev.OperatorNote(line, "warning") for line in parts.notices),
         ]
@@ -256,6 +257,12 @@ class Session:
             core.record(ev.ModelSwitched(core.model.provider.name, core.model.card.id, "chosen on resume"))
         for note in self._notices:
             core.record(note)
+            log.log(
+                logging.INFO if note.level in ("detail", "info") else logging.WARNING,
+                "%s: %s",
+                self.id,
+                note.text,
+            )
         self._notices = []
         self._resumed = False
 

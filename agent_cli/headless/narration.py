@@ -94,12 +94,15 @@ class Narrator:
         return None if noted is None else (noted[0], self.operator(noted[1]))
 
 
+NOTED = {"detail": Level.VERBOSE, "info": Level.NORMAL, "warning": Level.NORMAL, "error": Level.QUIET}
+
+
 def _note(event: ev.Recorded) -> Line | None:
     """Facts that are one sentence to the operator."""
     level = Level.NORMAL
     match event:
         case ev.OperatorNote(text, importance):
-            level = Level.QUIET if importance == "error" else Level.NORMAL
+            level = NOTED[importance]
         case ev.GuardrailFinding(check, severity="halt", message=message):
             level, text = Level.QUIET, cut_line(f"{check} guardrail", f"{message}. {NOT_HALTED}")
         case ev.GuardrailFinding(check, severity=severity, message=message):

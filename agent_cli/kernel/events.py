@@ -178,10 +178,10 @@ class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
 
 
 class OperatorNote(Value, frozen=True, tag="operator-note"):
-    """A line for the operator; the model never sees it."""
+    """A line for the operator; the model never sees it. `detail` is one that only who asks for details is shown."""
 
     text: str
-    level: Literal["info", "warning", "error"] = "info"
+    level: Literal["detail", "info", "warning", "error"] = "info"
 
 
 class TurnError(Value, frozen=True, tag="turn-error"):

@@ -66,7 +66,7 @@ def remark(event: Told) -> Item:
         case ev.ModeSwitched(mode):
             return Notice(f"permission mode: {mode}")
         case ev.OperatorNote(text, level):
-            return Notice(text, level)
+            return Notice(text, "info" if level == "detail" else level)
 
 
 def _rewound(event: ev.Rewound) -> Item:

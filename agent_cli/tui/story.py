@@ -112,6 +112,8 @@ class Story:
                 self._turn(event, time)
             case ev.SessionStarted() | ev.SessionEnded() | ev.MessageQueued() | ev.ContextReductionPending():
                 self._silent(event)
+            case ev.OperatorNote(level="detail"):
+                pass  # /context shows it
             case told:
                 self._tell(told)
 

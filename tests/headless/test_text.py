@@ -108,6 +108,12 @@ async def test_verbose_adds_what_each_step_used():
     assert err == ("agent: [session S1] step 1: 123 tokens in, 20 cached, 40 out, $0.2500 (scripted-1)\n")
 
 
+async def test_details_are_for_who_asks_for_them():
+    note = ev.OperatorNote("context: scripted-1, window 200,000 tokens", "detail")
+    assert "context:" not in (await play(note, *step("42"), DONE))[2]
+    assert "] context: scripted-1, window" in (await play(note, *step("42"), DONE, level=Level.VERBOSE))[2]
+
+
 async def test_notes_carry_the_session():
     _, _, err = await play(ev.OperatorNote("watchdog: enforce"), *step("x"), DONE)
     assert err == "agent: [session S1] watchdog: enforce\n"

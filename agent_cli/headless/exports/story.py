@@ -56,8 +56,8 @@ def _note(event: ev.Recorded) -> str:
             return f"from here on {provider}/{model}"
         case ev.TurnError(message=message):
             return f"ended without an answer: {message}"
-        case ev.OperatorNote(text):
-            return text
+        case ev.OperatorNote(text, level):
+            return "" if level == "detail" else text
         case _:
             return ""
 

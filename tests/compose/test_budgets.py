@@ -1,0 +1,65 @@
+"""The line that says at the start which window and which threshold hold, and why."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_cli.compose import RunOptions, open_session
+from agent_cli.compose.budgets import budget_line
+from agent_cli.config.sources import load
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.usage import ModelCard
+from tests.fakes.sessions import run, say
+
+FRONTIER = ModelCard("big-1", "fake", window=200_000, max_output=20_000, tier="frontier")
+
+
+@pytest.mark.parametrize(
+    ("card", "flags", "config", "line"),
+    [
+        (FRONTIER, {}, "", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.85, reduction at 170,000 tokens [default of frontier models]"),
+        (FRONTIER, {"compaction.threshold": 0.5}, "", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.5, reduction at 100,000 tokens [--compaction-threshold]"),
+        (FRONTIER, {"model.context_window": 200_000}, "", "context: big-1, window 200,000 tokens [command line]; threshold 0.85, reduction at 170,000 tokens [default of frontier models]"),
+        (FRONTIER, {}, "[compaction.threshold_by_tier]\nfrontier = 0.6", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.6, reduction at 120,000 tokens [compaction.threshold_by_tier, {config}]"),
+        (FRONTIER, {}, "[compaction]\nlimit = 90000", "context: big-1, window 200,000 tokens [model catalog]; reduction at 90,000 tokens [compaction.limit, {config}]"),
+        (FRONTIER, {}, "[models.big-1]\nwindow = 200000", "context: big-1, window 200,000 tokens [{config}]; threshold 0.85, reduction at 170,000 tokens [default of frontier models]"),
+        (FRONTIER, {"compaction.enabled": False}, "", "context: big-1, window 200,000 tokens [model catalog]; no reduction by itself [command line]"),
+        (ModelCard("odd", "n"), {}, "", "context: odd, window unknown, 128,000 tokens are assumed [no catalog names it]; threshold 0.8, reduction at 102,400 tokens [compaction.threshold]"),
+    ],
+)  # fmt: skip
+def test_the_start_line_names_window_and_threshold_with_their_origins(
+    tmp_path: Path, card: ModelCard, flags: dict[str, Any], config: str, line: str
+):
+    file = tmp_path / "c.toml"
+    file.write_text(config)
+    environ = {"HOME": str(tmp_path)}
+    loaded = load(tmp_path, environ, flags, file)
+    told = budget_line(RunOptions(tmp_path, environ, False, flags), loaded, card)
+    assert told == line.format(config=file)
+
+
+async def test_it_is_recorded_for_who_asks_and_stands_in_the_log_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    environ = {"HOME": str(tmp_path), "AGENT_CLI_HOME": str(tmp_path / "home")}
+    flags = {"model.provider": "echo", "model.context_window": 50_000}
+    caplog.set_level(logging.INFO, "agent_cli")
+    session = open_session(RunOptions(tmp_path, environ, False, flags)).session
+    await run(session, say("hello"))
+    recorded = [entry.event async for entry in _facts(session)]
+    lines = [note.text for note in recorded if isinstance(note, ev.OperatorNote) and note.level == "detail"]
+    assert [line.split(";")[0] for line in lines] == ["context: echo, window 50,000 tokens [command line]"]
+    assert lines[0] in caplog.text
+    await session.close()
+
+
+async def _facts(session):
+    async for event in session.events():
+        if isinstance(event, ev.Entry):
+            yield event
+            if isinstance(event.event, ev.TERMINAL):
+                return
