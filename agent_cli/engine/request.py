@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,7 +19,7 @@ from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
 from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall, calls_of
-from agent_cli.kernel.usage import ModelCard, Usage, cost_of
+from agent_cli.kernel.usage import ModelCard, Usage, cost_of, saved_of
 
 COUNTDOWN = 1.0
 """Seconds between two tellings of how long a wait still is."""
@@ -228,9 +228,9 @@ class Request:
             return
         self._record_usage(self._core.model.card, usage, "step")
 
-    def _record_usage(self, card: ModelCard, usage: Usage, purpose: Literal["step", "subtask"]) -> None:
+    def _record_usage(self, card: ModelCard, usage: Usage, purpose: ev.Purpose) -> None:
         core = self._core
-        core.record(ev.UsageReported(card.id, usage, cost_of(usage, card, today(core)), purpose))
+        record_usage(core, card, usage, purpose)
 
     async def _wait(self, attempt: int, problem: ProviderError) -> None:
         settings = self._core.parts.settings
@@ -288,6 +288,14 @@ class Request:
         left = max(full - context_size(self._core), min(ROOM_FOR_ANSWER, card.window - full))
         most = min(limit for limit in (wanted, card.max_output, card.window) if limit is not None)
         return left if left < most else wanted
+
+
+def record_usage(core: Core, card: ModelCard, usage: Usage, purpose: ev.Purpose) -> None:
+    """What one request took, at the prices of the day."""
+    day = today(core)
+    core.record(
+        ev.UsageReported(card.id, usage, cost_of(usage, card, day), purpose, saved_of(usage, card, day))
+    )
 
 
 def today(core: Core) -> str:

@@ -26,18 +26,23 @@ TODO = "todo"
 
 @dataclass(slots=True)
 class ModelRow:
-    """What one model did in this session. `cost` counts priced requests; `unpriced` says that some were not."""
+    """What one model did in this session. `cost` counts priced requests; `unpriced` says that some were not.
+
+    `saved` is what caches saved of it, as far as it is known.
+    """
 
     model: str
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float = 0.0
     unpriced: bool = False
+    saved: float = 0.0
 
     def add(self, report: ev.UsageReported) -> None:
         self.steps += report.purpose == "step"
         self.usage += report.usage
         self.cost += report.cost or 0.0
+        self.saved += report.saved or 0.0
         self.unpriced = self.unpriced or report.cost is None
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from agent_cli.context import reduce
 from agent_cli.context.budget import ASSUMED_WINDOW, Budget
 from agent_cli.context.view import Item
 from agent_cli.engine.core import Core
-from agent_cli.engine.request import context_size
+from agent_cli.engine.request import context_size, record_usage
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, StreamCut
 from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec, text_of
-from agent_cli.kernel.usage import Usage, cost_of
+from agent_cli.kernel.usage import Usage
 from agent_cli.ports import OpenModel
 
 SHRINK = (1.0, 0.7, 0.5, 0.35)
@@ -164,10 +163,7 @@ class Summarizer:
         finally:
             await stream.aclose()
             if usage != Usage():
-                day = datetime.fromtimestamp(core.parts.clock.now(), UTC).date().isoformat()
-                core.record(
-                    ev.UsageReported(model.card.id, usage, cost_of(usage, model.card, day), "summary")
-                )
+                record_usage(core, model.card, usage, "summary")
         if finished is None:
             raise StreamCut("the summary broke off before its end")
         return finished

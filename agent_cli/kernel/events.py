@@ -92,16 +92,21 @@ class AssistantMessage(Value, frozen=True, tag="assistant-message"):
     partial: bool = False
 
 
+Purpose: TypeAlias = Literal["step", "summary", "subtask"]
+
+
 class UsageReported(Value, frozen=True, tag="usage"):
     """Tokens and USD of one request, failed ones included; `cost` is None where the model has no price.
 
-    `purpose` is "step" for the turn's own requests; others do not tell how full the window is.
+    `purpose` is "step" for the turn's own requests; others do not tell how full the window is. `saved` is what caches
+    saved of it in USD, None where nobody knows.
     """
 
     model: str
     usage: Usage
     cost: float | None
-    purpose: Literal["step", "summary", "subtask"] = "step"
+    purpose: Purpose = "step"
+    saved: float | None = None
 
 
 class ToolCallProposed(Value, frozen=True, tag="tool-call-proposed"):

@@ -96,6 +96,18 @@ def price_at(prices: tuple[Price, ...], day: str, prompt_tokens: int) -> Price |
     return max(fitting, key=lambda row: row.over, default=None)
 
 
+def saved_of(usage: Usage, card: ModelCard, day: str) -> float | None:
+    """USD that caches saved on that request: what it would have cost without them, less what it did.
+
+    Less than 0 where more was paid for writing than reading saved; None where the model has no price.
+    """
+    cost = cost_of(usage, card, day)
+    if cost is None:
+        return None
+    whole = cost_of(Usage(input=usage.prompt, output=usage.output), card, day)
+    return (whole or 0.0) - cost
+
+
 def cost_of(usage: Usage, card: ModelCard, day: str) -> float | None:
     """USD of one request on that day; None where the model has no price."""
     if card.free:

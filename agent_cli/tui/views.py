@@ -9,6 +9,7 @@ from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel import events as ev
 from agent_cli.tui.blocks.report import Report
+from agent_cli.tui.blocks.window_map import WindowMap
 from agent_cli.tui.ledger import Ledger
 from agent_cli.tui.status import dollars, gauge, money, tokens
 
@@ -32,14 +33,9 @@ def context(state: State, shares: Sequence[Share] = ()) -> Report:
     rows.append(("compaction", _compaction(state, about)))
     rows.append(("so far", _reduced(state)))
     rows.extend(boundaries(state, time()))
-    if shares and used:
-        rows += [("", ""), ("What fills it", "")]
-        rows += [
-            (share.name, f"{tokens(share.tokens)}  {share.tokens / (window or used):.1%}") for share in shares
-        ]
-    if shares and window:
-        rows.append(("free", f"{tokens(max(window - used, 0))}  {max(window - used, 0) / window:.1%}"))
     rows.append(("session", f"turn {state.turn}, {state.total.steps} requests, {state.calls} tool calls"))
+    if shares and used:
+        return WindowMap("Context", rows, shares, (used, window, limit))
     return Report("Context", rows)
 
 
@@ -119,6 +115,11 @@ def stats(state: State, ledger: Ledger) -> Report:
         if limit is not None
     ]
     rows.append(("ceilings", ", ".join(ceilings) or "none"))
+    if ledger.turns:
+        rows += [("", ""), ("Turn by turn, the latest", "")]
+        rows += [(row.model, _spent(row)) for row in ledger.turns.values()]
+    if ledger.spent:
+        rows += [("", ""), ("Request by request, the latest", "")]
     rows.extend(filter(None, map(_request, list(ledger.spent)[-LATEST:])))
     return Report("Tokens and cost", rows)
 
@@ -175,4 +176,10 @@ def _spent(row: ModelRow) -> str:
     ]
     if used.prompt:
         parts.append(f"{used.cached_share:.0%} of the prompts cached")
+    if row.saved:
+        parts.append(
+            f"caches saved {dollars(row.saved)}"
+            if row.saved > 0
+            else f"caches cost {dollars(-row.saved)} more"
+        )
     return ", ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_cli.kernel.usage import ModelCard, Price, Usage, cost_of, price_at
+from agent_cli.kernel.usage import ModelCard, Price, Usage, cost_of, price_at, saved_of
 
 ROWS = (
     Price(1.0, 5.0, 0.1, 1.25, 2.0),
@@ -47,3 +47,13 @@ def test_the_prompt_is_all_three_kinds_of_input():
     usage = Usage(input=10, cache_read=60, cache_write=30, output=5)
     assert (usage.prompt, usage.total, usage.cached_share) == (100, 105, 0.6)
     assert Usage().cached_share == 0.0
+
+
+def test_what_caches_saved_is_the_difference_to_a_request_without_them():
+    card = ModelCard("m", "p", prices=(Price(10.0, 50.0, 1.0, 12.5),))
+    read = Usage(input=1_000, cache_read=100_000, output=200)
+    assert saved_of(read, card, "2026-11-30") == pytest.approx(0.9)
+    written = Usage(input=1_000, cache_write=100_000, output=200)
+    assert saved_of(written, card, "2026-11-30") == pytest.approx(-0.25)
+    assert saved_of(read, ModelCard("m", "p"), "2026-11-30") is None
+    assert saved_of(read, ModelCard("m", "p", free=True), "2026-11-30") == 0.0

@@ -6,7 +6,7 @@ from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
-from agent_cli.tui.ledger import LATEST, Ledger
+from agent_cli.tui.ledger import LATEST, LATEST_TURNS, Ledger
 from agent_cli.tui.views import stats
 
 
@@ -37,3 +37,24 @@ def test_only_the_latest_are_kept():
     shown = rows(ledger)
     assert "turn 1 step 1" not in shown
     assert f"turn 1 step {LATEST + 4}" in shown
+
+
+def test_each_turn_and_each_model_show_what_caches_saved_and_subtasks_count():
+    ledger, state = Ledger(), State("s", ModelCard("m", "p"), Limits())
+    for turn, saved, branch in ((1, -0.01, ""), (2, 0.25, ""), (2, 0.5, "s:sub:a")):
+        used = ev.UsageReported("m", Usage(input=10, cache_read=1_000), 0.1, "step", saved)
+        entry = ev.Entry("s", turn, 0.0, turn, 1, used, branch)
+        ledger.feed(entry)
+        state.feed(entry)
+    shown = dict(stats(state, ledger)._rows)
+    assert "caches saved $0.740" in shown["m"]
+    assert "caches cost $0.010 more" in shown["turn 1"]
+    assert "$0.200" in shown["turn 2"]
+    assert "caches saved $0.750" in shown["turn 2"]
+
+
+def test_of_many_turns_the_latest_are_kept():
+    ledger = Ledger()
+    for turn in range(1, LATEST_TURNS + 3):
+        ledger.feed(ev.Entry("s", turn, 0.0, turn, 1, ev.UsageReported("m", Usage(input=1), 0.0)))
+    assert list(ledger.turns) == list(range(3, LATEST_TURNS + 3))
