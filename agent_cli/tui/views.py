@@ -9,9 +9,9 @@ from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel import events as ev
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.blocks.window_map import WindowMap
 from agent_cli.tui.ledger import Ledger
 from agent_cli.tui.status import dollars, gauge, money, tokens
+from agent_cli.tui.window_map import WindowMap
 
 LATEST = 12
 """Requests that /stats lists."""
