@@ -48,9 +48,9 @@ def test_a_name_is_given_once(ask, first):
 
 
 def test_a_fork_goes_its_own_way_and_says_where_it_comes_from(ask, first):
-    code, out, err = ask("-p", "another way", "--provider", "echo", "--fork", "first@4")
+    code, out, err = ask("-p", "another way", "--provider", "echo", "--fork", "first@5")
     assert (code, out) == (0, "mend the <parser>\nanother way\n"), "the answer is not part of it"
-    assert f"forked from {first} at entry 4" in err
+    assert f"forked from {first} at entry 5" in err
     fork, source = listed(ask)
     assert (source["id"], source["turns"], fork["turns"]) == (first, 1, 2)
     assert fork["title"] == source["title"] == "mend the <parser>"
@@ -117,7 +117,7 @@ def test_pages_show_what_was_recorded_as_text(ask, first):
 
 def test_what_was_said_is_found(ask, first):
     found = json.loads(ask("sessions", "search", "pars", "mend", "--json")[1])
-    assert [(row["session"]["id"], row["seq"]) for row in found] == [(first, 4), (first, 6)]
+    assert [(row["session"]["id"], row["seq"]) for row in found] == [(first, 5), (first, 7)]
     assert ask("sessions", "search", "nothing-of-it")[1] == "Nothing was found.\n"
 
 
