@@ -161,6 +161,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "--bash-search-gate", key="safety.bash_search_gate", choices=("enforce", "warn", "allow"),
             help="What becomes of shell lines that only search or read, where a tool does that. Default: enforce.",
         ),
+        _choice(
+            "--sandbox", key="sandbox.mode", choices=("off", "workspace-write", "read-only"),
+            help="Have the system confine what shell commands write. Default: off.",
+        ),
         Flag(("--trust",), "Trust this project's .agents directory as it is now, and remember that."),
         Flag(
             ("--add-dir", "--allow-path"), "A path outside the project, with :r (default), :w or :rw. Repeatable.",

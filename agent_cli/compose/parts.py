@@ -14,6 +14,8 @@ from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
 from agent_cli.compose.plan import kept as kept_plans
+from agent_cli.compose.sandbox import sandbox_of
+from agent_cli.compose.sandbox import told as told_of_sandbox
 from agent_cli.compose.scope import facts, results_of, root_of, workspace
 from agent_cli.compose.small_tier import guard
 from agent_cli.compose.subtasks import children, small_name, told_of
@@ -47,7 +49,10 @@ BREAKERS = Breakers()
 def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, kept: Kept) -> Parts:
     settings, root = loaded.settings, root_of(options, loaded)
     results, left_out = results_of(options, kept.log.session), withheld(loaded)
-    plan, space = planning(loaded, left_out), workspace(options, settings, root)
+    plan = planning(loaded, left_out)
+    given = facts(options, loaded, root, results, plan.needs_plan)
+    sandbox = sandbox_of(settings, given)
+    space = workspace(options, settings, root, sandbox)
     made = Parts(
         log=kept.log,
         clock=SystemClock(),
@@ -59,7 +64,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS, options),
-        facts=facts(options, loaded, root, results, plan.needs_plan),
+        facts=given,
         limits=limits(settings, attended=options.attended),
         compaction=compaction(options, loaded),
         summary_prompt=_words("summary.md").strip(),
@@ -77,7 +82,8 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         plans=kept_plans(loaded),
         task_class=name_of(loaded),
     )
-    return _watched(made, options, loaded, kept, plan)
+    told = plan._replace(openings=(*told_of_sandbox(sandbox, settings), *plan.openings))
+    return _watched(made, options, loaded, kept, told)
 
 
 def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan: Planning) -> Parts:

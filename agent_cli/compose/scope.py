@@ -12,6 +12,7 @@ from agent_cli.config.sources import Loaded
 from agent_cli.permissions import rules
 from agent_cli.ports import Facts
 from agent_cli.tools.results import Results
+from agent_cli.tools.sandbox.confines import UNCONFINED, Sandbox
 from agent_cli.tools.workspace import Workspace
 
 CONTROL_FILES = (
@@ -40,10 +41,15 @@ def root_of(options: RunOptions, loaded: Loaded) -> Path:
     return (loaded.project.parent if loaded.project else options.cwd).resolve()
 
 
-def workspace(options: RunOptions, settings: Settings, root: Path) -> Workspace:
+def workspace(
+    options: RunOptions, settings: Settings, root: Path, sandbox: Sandbox = UNCONFINED
+) -> Workspace:
     """One for the whole session: it knows what was read. Deny rules hold in walks of a tree, too."""
     return Workspace(
-        root, options.cwd.resolve(), closed=rules.closed(settings.permissions.deny, ((str(root), "rw"),))
+        root,
+        options.cwd.resolve(),
+        closed=rules.closed(settings.permissions.deny, ((str(root), "rw"),)),
+        sandbox=sandbox,
     )
 
 

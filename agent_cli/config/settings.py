@@ -12,7 +12,7 @@ from agent_cli.config.sections.limits import Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
 from agent_cli.config.sections.tasks import TaskClass
-from agent_cli.config.sections.tools import Agentic, PathScope, Permissions, Tools, UrlScope
+from agent_cli.config.sections.tools import Agentic, Confined, PathScope, Permissions, Tools, UrlScope
 from agent_cli.config.sections.watchdog import WatchdogSettings
 
 VERSION = 1
@@ -39,6 +39,7 @@ class Settings(Section, frozen=True):
     agentic: Annotated[Agentic, says("Tools that read in a subtask.")] = Agentic()
     permissions: Annotated[Permissions, says("What runs, what asks, what never runs.")] = Permissions()
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
+    sandbox: Annotated[Confined, says("What shell commands may do, held by the system.")] = Confined()
     url_scope: Annotated[UrlScope, says("Which hosts the tools may reach.")] = UrlScope()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
     watchdog: Annotated[WatchdogSettings, says("What the watchdog looks for.")] = WatchdogSettings()

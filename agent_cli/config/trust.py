@@ -51,6 +51,8 @@ STRICTER = {
     "permissions.plan_mode": "required",
     "permissions.require_plan_artifact": True,
     "permissions.plan_approval": "operator",
+    "sandbox.mode": "read-only",
+    "sandbox.network": False,
 }
 """Values that only take away."""
 

@@ -65,7 +65,7 @@ class Bash:
         self.arguments: type[BashArguments] = ShellArguments if "bash_output" in registered else BashArguments
         self.spec = spec_of("bash", self.arguments, registered)
         self._workspace = workspace
-        self._shells = shells or Shells()
+        self._shells = shells or workspace.shells
         self._judged: dict[str, frozenset[PathUse]] = {}
 
     def touches(self, args: BashArguments, /) -> Touches:
@@ -100,7 +100,14 @@ class Bash:
 
         def start(heard: Callable[[bytes], None]) -> Child:
             env, mark = environment(), self._shells.mark()
-            child = Child(words, cwd=self._workspace.cwd, env=env, on_output=heard, mark=mark)
+            child = Child(
+                words,
+                cwd=self._workspace.cwd,
+                env=env,
+                on_output=heard,
+                mark=mark,
+                sandbox=self._shells.sandbox,
+            )
             self._shells.reaper.watch(child.group)
             return child
 
@@ -135,6 +142,7 @@ class _Running:
         self.notes: list[str] = []
         self._workspace = workspace
         self._reaper = shells.reaper
+        self._sandbox = shells.sandbox
         self._command = command
         self._live = Live(say)
         self._begun = moment()
@@ -148,6 +156,7 @@ class _Running:
                 on_output=self._heard,
                 pass_fds=() if told is None else (told,),
                 mark=shells.mark(),
+                sandbox=shells.sandbox,
             )
             self._reaper.watch(self._child.group)
         except OSError as problem:
@@ -194,7 +203,8 @@ class _Running:
         text = whole.rstrip()
         ok = timed_out is None and (code == 0 or (code == 1 and _says_no(self._command)))
         wanted = "" if ok else waited_for(whole) if timed_out is not None else refused_for(text)
-        self.notes += [wanted] if wanted else []
+        blamed = "" if ok else self._sandbox.blamed(whole)
+        self.notes += [note for note in (wanted, blamed) if note]
         shown = "\n".join(filter(None, (text, *(f"[{note}]" for note in self.notes))))
         return Output((Text(shown),), ok=ok, changed=self._changed(), empty=ok and not text)
 

@@ -10,6 +10,8 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from agent_cli.tools.sandbox.confines import UNCONFINED, Sandbox
+
 Sink = Callable[[bytes], None]
 
 GRACE = 1.0
@@ -28,7 +30,7 @@ class Child:
     again by a mark in its environment, also those that left the group. Construction raises OSError.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each says one thing about how a program is started
         self,
         argv: Sequence[str],
         *,
@@ -38,20 +40,25 @@ class Child:
         on_error: Sink | None = None,
         pass_fds: Sequence[int] = (),
         mark: str = "",
+        sandbox: Sandbox = UNCONFINED,
     ) -> None:
         self._mark = mark or os.urandom(8).hex()
         self._forced = False
-        self._process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if on_error is None else subprocess.PIPE,
-            cwd=cwd,
-            env={**env, MARK: self._mark},
-            bufsize=0,
-            pass_fds=pass_fds,
-            start_new_session=True,
-        )
+
+        def make(words: Sequence[str]) -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if on_error is None else subprocess.PIPE,
+                cwd=cwd,
+                env={**env, MARK: self._mark},
+                bufsize=0,
+                pass_fds=pass_fds,
+                start_new_session=True,
+            )
+
+        self._process = sandbox.start(argv, make)
         self.group = self._process.pid
         self._loop = asyncio.get_running_loop()
         self._open: dict[int, Sink] = {}

@@ -12,6 +12,7 @@ from agent_cli.kernel.errors import ToolError
 from agent_cli.tools.capture import Capture
 from agent_cli.tools.process import Child
 from agent_cli.tools.reaper import Reaper
+from agent_cli.tools.sandbox.confines import UNCONFINED, Sandbox
 
 MOST = 16
 """That run at once."""
@@ -113,9 +114,10 @@ def _ending(code: int | None) -> str:
 
 
 class Shells:
-    """All of one session, and what keeps any of its commands from outliving it."""
+    """All of one session, what keeps any of its commands from outliving it, and the sandbox that they run in."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: Sandbox = UNCONFINED) -> None:
+        self.sandbox = sandbox
         self.reaper = Reaper()
         self._all: dict[str, Background] = {}
         self._count = 0

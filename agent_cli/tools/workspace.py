@@ -11,6 +11,7 @@ from typing import Literal
 
 from agent_cli.kernel.errors import ToolError
 from agent_cli.ports import PathUse, Touches
+from agent_cli.tools.sandbox.confines import UNCONFINED, Sandbox
 from agent_cli.tools.seen import Seen
 from agent_cli.tools.shells import Shells
 
@@ -30,22 +31,27 @@ class Workspace:
 
     `root` and `cwd` are absolute and resolved; relative paths start at `cwd`, which `cd` moves inside `root`.
     `shells` are the commands that run in the background; whoever made the workspace closes them.
-    `closed` says of a resolved path that tools which walk a tree must pass it by (deny rules).
+    `closed` says of a resolved path that tools which walk a tree must pass it by (deny rules); commands run in `sandbox`.
     """
 
     def __init__(
-        self, root: Path, cwd: Path | None = None, *, closed: Callable[[str], bool] = _open_to_all
+        self,
+        root: Path,
+        cwd: Path | None = None,
+        *,
+        closed: Callable[[str], bool] = _open_to_all,
+        sandbox: Sandbox = UNCONFINED,
     ) -> None:
         self.root = os.path.realpath(root)
         self.cwd = os.path.realpath(cwd) if cwd is not None else self.root
         self.closed = closed
         self.seen = Seen()
-        self.shells = Shells()
+        self.shells = Shells(sandbox)
         self._judged: dict[str, str] = {}
 
     def apart(self) -> Workspace:
         """The same place for somebody who has seen nothing of it yet."""
-        return Workspace(Path(self.root), Path(self.cwd), closed=self.closed)
+        return Workspace(Path(self.root), Path(self.cwd), closed=self.closed, sandbox=self.shells.sandbox)
 
     def resolve(self, path: str) -> str:
         """Absolute, `~` expanded, every symbolic link followed, also where the end does not exist yet.

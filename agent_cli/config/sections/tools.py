@@ -103,6 +103,16 @@ class PathScope(Section, frozen=True):
     ] = ()
 
 
+class Confined(Section, frozen=True):
+    mode: Annotated[
+        Literal["off", "workspace-write", "read-only"],
+        says(
+            "Where the system lets shell commands write: anywhere; the project, what path_scope adds and TMPDIR; nowhere."
+        ),
+    ] = "off"
+    network: Annotated[Switch, says("Whether commands in the sandbox reach the network.")] = True
+
+
 class UrlScope(Section, frozen=True):
     allow: Annotated[
         tuple[Name, ...],
