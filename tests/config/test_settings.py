@@ -37,7 +37,7 @@ tools.NAME.timeout tools.NAME.max_calls tools.NAME.required tools.NAME.args
 agentic.enabled agentic.small_model
 permissions.mode permissions.allow permissions.plan_mode permissions.plan_approval
 permissions.require_plan_artifact permissions.deny
-path_scope.allow_paths url_scope.allow url_scope.deny
+path_scope.allow_paths sandbox.mode sandbox.network url_scope.allow url_scope.deny
 safety.bash_search_gate safety.small_tier_parent safety.watchdog watchdog.profile watchdog.signals.NAME.threshold
 watchdog.signals.NAME.severity watchdog.signals.NAME.scope watchdog.signals.NAME.enabled
 session.db session.task_class session.transcripts task_classes.NAME.tier task_classes.NAME.compaction_threshold
