@@ -23,7 +23,7 @@ def options(tmp_path: Path) -> RunOptions:
     program.chmod(0o755)
     environ = {"HOME": str(tmp_path), "AGENT_CLI_HOME": str(tmp_path / "home"), "PATH": str(program.parent)}
     flags = {"model.name": "@claude/sonnet"}
-    return RunOptions(tmp_path / "project", environ, attended=False, flags=flags, ephemeral=True)
+    return RunOptions(tmp_path / "project", environ, attended=False, flags=flags, ephemeral=True, trust=True)
 
 
 def config(options: RunOptions, **tree: Any) -> None:
