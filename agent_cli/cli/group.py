@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from agent_cli.cli.options import COMMANDS, GROUPS, OPTION
+from agent_cli.cli.options import ALIASES, COMMANDS, GROUPS, OPTION
 from agent_cli.cli.values import UsageError
 from agent_cli.cli.words import Unreadable, read
 
@@ -33,9 +33,8 @@ class StartGroup(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
-        return get_command(importlib.import_module(COMMANDS[cmd_name][0]).app)
+        found = COMMANDS.get(ALIASES.get(cmd_name, cmd_name))
+        return None if found is None else get_command(importlib.import_module(found[0]).app)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The table's groups, then what Typer adds."""
@@ -58,5 +57,5 @@ def _is_command(args: list[str]) -> bool:
     try:
         read(args)
     except Unreadable as unreadable:
-        return str(unreadable) in COMMANDS
+        return str(unreadable) in COMMANDS or str(unreadable) in ALIASES
     return False

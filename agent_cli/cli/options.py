@@ -213,12 +213,18 @@ KEYS: dict[str, str] = {name: flag.key for flag in FLAGS for name in flag.names 
 COMMANDS: dict[str, tuple[str, str]] = {
     "sessions": ("agent_cli.cli.sessions", "List recorded sessions, show, search, export, remove them."),
     "models": ("agent_cli.cli.models", "List the models that are known, with prices and windows."),
+    "guardrails": (
+        "agent_cli.cli.guardrails",
+        "What guards a session and what stopped it; clear a halt; measure the watchdog.",
+    ),
     "config": ("agent_cli.cli.config", "Show every setting and where it comes from; check the files."),
     "permissions": (
         "agent_cli.cli.permissions",
         "Say what the permission gate would decide; find dead rules.",
     ),
-    "guardrails": ("agent_cli.cli.guardrails", "Measure how often the watchdog is wrong."),
     "local": ("agent_cli.cli.local", "The embedded model: install, remove, see how it does."),
 }
 """Commands: the module whose `app` it is, and its line in the help."""
+
+ALIASES = {"guardrail": "guardrails"}
+"""Other words for commands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from agent_cli.cli.options import COMMANDS, FLAGS, Flag
+from agent_cli.cli.options import ALIASES, COMMANDS, FLAGS, Flag
 
 BY_NAME: dict[str, Flag] = {name: flag for flag in FLAGS for name in flag.names}
 
@@ -40,7 +40,7 @@ def read(argv: list[str]) -> Line:
             _long(line, word, left)
         elif word.startswith("-") and len(word) > 1:
             _short(line, word, left)
-        elif word in COMMANDS and not line.words and "print" not in line.values:
+        elif (word in COMMANDS or word in ALIASES) and not line.words and "print" not in line.values:
             raise Unreadable(word)
         else:
             line.words.append(word)

@@ -9,6 +9,8 @@ from agent_cli.config.sources import Loaded
 from agent_cli.context.budget import UNKNOWN_TIER, Budget, Compaction, budget_of
 from agent_cli.engine.parts import Settings as RequestSettings
 from agent_cli.engine.tuning import Tuning
+from agent_cli.guardrails import telling
+from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Tier
 
@@ -119,4 +121,14 @@ def limits(settings: Settings, *, attended: bool) -> Limits:
         max_turn_cost=agent.max_turn_cost_usd or None,
         max_session_cost=chosen(agent.max_session_cost_usd, UNATTENDED_DOLLARS),
         on_exhaustion=budgets.on_exhaustion,
+        reserve=budgets.reserve,
     )
+
+
+def unpriced(options: RunOptions, settings: Settings, card: ModelCard) -> tuple[str, ...]:
+    """What is told of a model that no cost ceiling can stop. Raises ConfigError where budgets are hard."""
+    bounds = limits(settings, attended=options.attended)
+    told = telling.unpriced(card, bounds)
+    if told and bounds.reserve:
+        raise ConfigError(told)
+    return (told,) if told else ()

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_cli import __version__
-from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings
+from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
@@ -120,7 +120,12 @@ def _notices(
     options: RunOptions, kept: Kept, loaded: Loaded, plan: tuple[str, ...], card: ModelCard
 ) -> tuple[str, ...]:
     """What the operator is warned of when the session begins."""
-    mine = (*told_of_trust(loaded), *plan, *guard(options, loaded.settings, card))
+    mine = (
+        *told_of_trust(loaded),
+        *plan,
+        *guard(options, loaded.settings, card),
+        *unpriced(options, loaded.settings, card),
+    )
     return (*kept.notices, *loaded.notices, *options.notices, *mine)
 
 

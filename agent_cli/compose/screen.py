@@ -25,6 +25,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.events import Entry
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
 from agent_cli.tui.door import Sources, Welcome
@@ -102,13 +103,16 @@ class Screen:
         self._options = options
         self._settings: Settings | None = None
         self.app: AgentApp | None = None
+        self._log: asyncio.Task[None] | None = None
 
     async def open(self) -> Session:
         loaded = await asyncio.to_thread(prepare, self._options)
         self._settings = loaded.settings
         if self.app is not None:
             self.app.adopt(_adopted(self.app.welcome, self._settings.ui))
-        return open_session(self._options, loaded).session
+        session = open_session(self._options, loaded).session
+        self._log = asyncio.create_task(_operators_log(session))
+        return session
 
     def watchdog(self) -> str:
         """Its mode; "" before config is read."""
@@ -134,6 +138,20 @@ class Screen:
         command = self._settings.claude.command if self._settings else "claude"
         names += programs(command, self._options.environ)
         return [*names, *(f"local:{name}" for name in installed())]
+
+
+async def _operators_log(session: Session) -> None:
+    """Every operator line of this run, in the log file as a one-shot run has it on stderr."""
+    import logging
+
+    from agent_cli.headless.narration import Narrator
+
+    log, narrator = logging.getLogger("agent_cli.operator"), Narrator(session.id)
+    with suppress(AgentError):
+        async for event in session.events(session.state.seq):
+            told = narrator.tell(event) if isinstance(event, Entry) else None
+            if told is not None and told[1].startswith("agent: "):
+                log.warning(told[1])
 
 
 class FirstSteps:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import msgspec
@@ -15,6 +14,7 @@ from agent_cli.context.status import Progress, status_line
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Cut
 from agent_cli.engine.repair import repair
+from agent_cli.engine.reserving import Hold, reserved, today
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
@@ -46,6 +46,7 @@ class Request:
         self._must = must
         self._text: list[str] = []
         self._usage = Usage()
+        self._reported = False
         self._fallbacks = list(core.parts.fallbacks)
 
     async def send(self) -> Answered:
@@ -119,12 +120,21 @@ class Request:
         core = self._core
         if core.stop is not None:
             raise Cut
-        self._text, self._usage = [], Usage()
+        self._text, self._usage, self._reported = [], Usage(), False
         prompt = self.prompt()
         self._compare(prompt)
+        size = context_size(core)
+        known = min(core.state.context_measured, size)
+        with reserved(core, core.model.card, prompt, known, size - known) as hold:
+            return await self._stream(prompt, hold)
+
+    async def _stream(self, prompt: Prompt, hold: Hold) -> Answered:
+        core = self._core
         stream = core.model.provider.stream(prompt)
+        came = False
         try:
             async for piece in stream:
+                came = True
                 if isinstance(piece, ev.Finished):
                     return self._finish(piece)
                 self._stop_here(piece)
@@ -134,6 +144,7 @@ class Request:
                 self._keep_partial()
             raise
         finally:
+            hold.paid = not came or self._reported or self._usage != Usage()
             await stream.aclose()
         raise StreamCut("the model's answer broke off before its end")
 
@@ -226,6 +237,7 @@ class Request:
         usage, self._usage = self._usage, Usage()
         if usage == Usage():
             return
+        self._reported = True
         self._record_usage(self._core.model.card, usage, "step")
 
     def _record_usage(self, card: ModelCard, usage: Usage, purpose: ev.Purpose) -> None:
@@ -296,11 +308,6 @@ def record_usage(core: Core, card: ModelCard, usage: Usage, purpose: ev.Purpose)
     core.record(
         ev.UsageReported(card.id, usage, cost_of(usage, card, day), purpose, saved_of(usage, card, day))
     )
-
-
-def today(core: Core) -> str:
-    """The day by which prices are looked up."""
-    return datetime.fromtimestamp(core.parts.clock.now(), UTC).date().isoformat()
 
 
 def _settled(finished: ev.Finished, own: tuple[Said, ...]) -> Mapping[str, ev.Output]:

@@ -12,6 +12,7 @@ from agent_cli.engine import endings, rewinding, stopping
 from agent_cli.engine.asides import Asides
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
+from agent_cli.engine.endings import Cut
 from agent_cli.engine.own_tools.book import own_tools
 from agent_cli.engine.own_tools.record_plan import revoked_block
 from agent_cli.engine.parts import Parts
@@ -177,7 +178,7 @@ class Session:
         self._ensure_started()
         least = refused(core.halts(), reset.guardrail, reset.added_usd)
         if least:
-            core.record(ev.OperatorNote(telling.not_enough(reset.guardrail, least, self.id), "error"))
+            core.record(ev.OperatorNote(telling.not_enough(least, self.id), "error"))
             return
         core.record(ev.GuardrailReset(reset.guardrail, reset.added_usd))
         self._paused = False
@@ -202,6 +203,10 @@ class Session:
         except ConfigError as problem:
             core.record(ev.OperatorNote(str(problem), "error"))
             return
+        if problem := telling.unpriced(opened.card, core.limits):
+            core.record(ev.OperatorNote(problem, "error" if core.limits.reserve else "warning"))
+            if core.limits.reserve:
+                return
         core.switch(opened, "chosen by the operator")
 
     def _replan(self, reason: str) -> None:
@@ -241,6 +246,8 @@ class Session:
             self._core.record(ev.OperatorNote(f"{refused}: interrupted", "warning"))
         except StoreError:
             log.exception("the session's log cannot be written")
+        except Cut:
+            self._core.record(ev.OperatorNote(f"not compacted: {self._core.cut_off}", "error"))
         except AgentError as problem:
             self._core.record(ev.OperatorNote(f"{refused}: {problem}", "error"))
         finally:

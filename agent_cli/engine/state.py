@@ -50,8 +50,8 @@ class ModelRow:
 class State:
     """Up to date with the last recorded entry. Front ends read it and never write it.
 
-    `context_tokens` is the size of the next prompt as far as known; `context_estimated` says whether part of
-    it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_began` is the entry that began the turn, `turn_started` epoch seconds.
+    `context_tokens` is the size of the next prompt as far as known; `context_measured` of them a service
+    counted; `context_estimated` says whether part of it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_began` is the entry that began the turn, `turn_started` epoch seconds.
     `task_class` is the kind of work that this run was started for, "" for none.
     `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
     session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
@@ -85,6 +85,7 @@ class State:
     subtasks: dict[str, SubtaskRow] = field(default_factory=dict)
     calls: int = 0
     context_tokens: int = 0
+    context_measured: int = 0
     context_estimated: bool = False
     context_limit: int | None = None
     boundaries: Boundaries = field(default_factory=Boundaries)
@@ -155,9 +156,9 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.BudgetWarning(dimension, limit=limit):
             state.budget_warned.add((dimension, limit))
         case ev.CompactionPerformed(tokens_after=after) | ev.CheckpointPerformed(tokens_after=after):
-            state.context_tokens, state.context_estimated = after, True
+            state.context_tokens, state.context_estimated, state.context_measured = after, True, 0
         case ev.Rewound(tokens_after=after, conversation=True):
-            state.context_tokens, state.context_estimated = after, True
+            state.context_tokens, state.context_estimated, state.context_measured = after, True, 0
         case ev.ModeSwitched(mode):
             state.mode = mode
         case ev.TurnError() | ev.TurnCompleted():
@@ -259,6 +260,7 @@ def _spend(state: State, report: ev.UsageReported) -> None:
         counted.add(report)
     if report.usage.prompt and report.purpose == "step":
         state.context_tokens = report.usage.prompt + report.usage.output
+        state.context_measured = state.context_tokens
         state.context_estimated = False
 
 

@@ -10,6 +10,7 @@ from agent_cli.context.budget import ASSUMED_WINDOW, Budget
 from agent_cli.context.view import Item
 from agent_cli.engine.core import Core
 from agent_cli.engine.request import context_size, record_usage
+from agent_cli.engine.reserving import Hold, reserved, size_of
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, StreamCut
 from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec, text_of
@@ -148,6 +149,13 @@ class Summarizer:
             attempt += 1
 
     async def _stream(self, prompt: Prompt) -> ev.Finished:
+        with reserved(self._core, self.model.card, prompt, 0, size_of(prompt)) as hold:
+            finished = await self._read(prompt, hold)
+        if finished is None:
+            raise StreamCut("the summary broke off before its end")
+        return finished
+
+    async def _read(self, prompt: Prompt, hold: Hold) -> ev.Finished | None:
         core, model = self._core, self.model
         usage, finished = Usage(), None
         stream = model.provider.stream(prompt)
@@ -164,8 +172,7 @@ class Summarizer:
             await stream.aclose()
             if usage != Usage():
                 record_usage(core, model.card, usage, "summary")
-        if finished is None:
-            raise StreamCut("the summary broke off before its end")
+            hold.paid = usage != Usage()
         return finished
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 
@@ -88,7 +89,8 @@ class Turn:
         breach = tree.step_breach(core)
         if breach is not None and self._grace is None:
             self._land(breach)
-        await self._reducer.seam()
+        with suppress(Cut):
+            await self._reducer.seam()
         stopping.check(core)
         budget = self._reducer.budget
         if context_size(core) >= budget.full and core.model.card.window is not None:

@@ -101,6 +101,12 @@ def reserve_breach(account: Account, worst: float) -> Breach:
     )
 
 
+def unpriced_breach(model: str) -> Breach:
+    """A call that is not sent, since nobody can say what it could cost."""
+    reason = f"cost ceiling cannot be kept: {model} has no known price or no known longest answer"
+    return Breach("cost", "cost_ceiling", reason, 0.0, 0.0, signal=TURN_COST)
+
+
 def step_breach(spent: Spent, limits: Limits) -> Breach | None:
     """Checked before each model request."""
     most = limits.max_steps

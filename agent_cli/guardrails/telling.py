@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent_cli.guardrails.budgets import SESSION_RESERVE, TURN_COST, Breach
 from agent_cli.guardrails.halts import IN_A_ROW, Halt
 from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.usage import ModelCard
 
 RAISE = {
     "steps": "--max-steps",
@@ -70,10 +71,10 @@ def how_to_reset(guardrail: str, session: str, least: float = 0.0) -> str:
     )
 
 
-def not_enough(guardrail: str, least: float, session: str) -> str:
+def not_enough(least: float, session: str) -> str:
     """Why a reset is refused."""
     return (
-        f"{guardrail} is not reset: spent dollars stay spent, so the next turn would trip again at once. "
+        f"nothing is reset: spent dollars stay spent, so the next turn would trip again at once. "
         f"Add at least ${least:.2f}: {how_to_reset('cost_ceiling', session, least)}."
     )
 
@@ -87,13 +88,14 @@ def halted(halts: tuple[Halt, ...], session: str) -> str:
     return f"the session is halted: {'; '.join(told)}"
 
 
-def unpriced(model: str, limits: Limits) -> str:
-    """What is told at start, "" where no ceiling is in dollars."""
-    if not (limits.max_turn_cost or limits.max_session_cost):
+def unpriced(card: ModelCard, limits: Limits) -> str:
+    """What is told of a model that no ceiling in dollars can stop; "" where one can, or there is none."""
+    if card.free or card.prices or not (limits.max_turn_cost or limits.max_session_cost):
         return ""
+    then = "hard budgets refuse it" if limits.reserve else "the cost ceiling cannot stop it"
     return (
-        f"{model} has no price in the catalog, so the cost ceiling cannot stop it: what it costs is not known. "
-        f"Set models.{model}.input and models.{model}.output in config, or bound tokens with --max-tokens."
+        f"{card.id} has no price, so {then}: nobody knows what it costs. Set models.{card.id}.input and "
+        f"models.{card.id}.output in config, or bound tokens with --max-tokens and cost with --max-session-cost-usd 0."
     )
 
 

@@ -11,7 +11,10 @@ WARN_SHARE = 0.8
 
 
 class Limits(Plain, frozen=True):
-    """`max_tokens` is cumulative input + output of a turn; `max_duration` is seconds of a turn; costs are USD."""
+    """`reserve` sets aside what a call can cost at worst before it is sent, so that no cost ceiling is passed.
+
+    `max_tokens` is cumulative input + output of a turn; `max_duration` is seconds of a turn; costs are USD.
+    """
 
     max_steps: int | None = None
     max_tool_calls: int | None = None
@@ -20,3 +23,4 @@ class Limits(Plain, frozen=True):
     max_turn_cost: float | None = None
     max_session_cost: float | None = None
     on_exhaustion: Literal["final-answer", "fail"] = "final-answer"
+    reserve: bool = False

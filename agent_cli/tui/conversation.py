@@ -77,7 +77,7 @@ class Conversation(Vertical):
         self._todo = Lines(id="todo")
         self._listed: tuple[TodoItem, ...] | None = None  # what the open panel shows
         self._queue = Lines(id="queue")
-        self._shown: tuple[Say, ...] = ()
+        self._shown: tuple[tuple[Say, ...], str] = ((), "")
         self._approvals: Approvals | None = None
         self._menu: CommandMenu | None = None
         self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.desk.keys)
@@ -222,10 +222,12 @@ class Conversation(Vertical):
             self._todo.put(panel(items, self._ink))
 
     def _draw_queue(self) -> None:
-        says = self.desk.queued
-        if says != self._shown:
-            self._shown = says
-            self._queue.put(queued(says, self._ink, opening=self.desk.session is None))
+        """What waits, under a halt for as long as there is one."""
+        session = self.desk.session
+        says, halt = self.desk.queued, session.halted if session is not None else ""
+        if (says, halt) != self._shown:
+            self._shown = (says, halt)
+            self._queue.put(queued(says, self._ink, opening=session is None, halt=halt))
 
     def _draw_approvals(self) -> None:
         pending = self.desk.session.state.pending if self.desk.session is not None else {}

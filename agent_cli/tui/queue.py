@@ -10,20 +10,22 @@ from agent_cli.kernel.commands import Say
 from agent_cli.tui.blocks.operator import words_of
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.untrusted import clean_line
-from agent_cli.tui.wrap import Line, cut
+from agent_cli.tui.wrap import Line, cut, wrap
 
 SHOWN = 3
 
 
-def queued(says: Sequence[Say], ink: Ink, *, opening: bool) -> Callable[[int], list[Line]]:
-    """What makes the lines of the queue for a width."""
+def queued(says: Sequence[Say], ink: Ink, *, opening: bool, halt: str = "") -> Callable[[int], list[Line]]:
+    """What makes the lines of the queue for a width. `halt` is why nothing of it goes out, "" where it does."""
 
     def lines(width: int) -> list[Line]:
-        found: list[Line] = []
+        found: list[Line] = _halted(halt, ink, width) if halt else []
         for say in says[:SHOWN]:
             when = (
                 "when the session is open"
                 if opening
+                else "after a reset"
+                if halt
                 else "next step"
                 if say.when == "steer"
                 else "after this turn"
@@ -37,3 +39,18 @@ def queued(says: Sequence[Say], ink: Ink, *, opening: bool) -> Callable[[int], l
         return [[], *found] if found else []
 
     return lines
+
+
+def _halted(halt: str, ink: Ink, width: int) -> list[Line]:
+    """The banner that stays until a reset."""
+    title = [
+        Segment(" ■ The session is halted", ink.bad),
+        Segment("  /guardrail says more and clears it", ink.faint),
+    ]
+    return [
+        title,
+        *(
+            [Segment("   "), *row]
+            for row in wrap([Segment(clean_line(halt), ink.text)], max(width - 4, 8))[:2]
+        ),
+    ]

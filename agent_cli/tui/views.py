@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from time import time
 
 from agent_cli.context.breakdown import Share
+from agent_cli.engine.standing import lines, standing
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel import events as ev
 from agent_cli.tui.blocks.report import Report
@@ -149,20 +150,9 @@ def permissions(state: State, rules: Sequence[str] | None) -> Report:
     return Report("Permissions", rows)
 
 
-def guardrails(state: State, halted: str) -> Report:
-    rows = [("halted", halted)] if halted else [("halted", "no")]
-    rows.extend(
-        (trip.guardrail, f"{trip.severity}, ends the {trip.scope}: {trip.reason}")
-        for trip in state.halts.trips[-20:]
-    )
-    if halted:
-        rows.append(
-            (
-                "to go on",
-                "/guardrail reset watchdog, /guardrail reset cost_ceiling +5, or /guardrail reset all",
-            )
-        )
-    return Report("Guardrails", rows)
+def guardrails(state: State, watchdog: str) -> Report:
+    """What is armed, what tripped, why, and what a reset has to add. `watchdog` is its mode, "" where nobody knows it."""
+    return Report("Guardrails", lines(standing(state, watchdog)))
 
 
 def _spent(row: ModelRow) -> str:

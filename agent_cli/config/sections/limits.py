@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from agent_cli.config.kinds import Ceiling, Duration, File, Money, Name, Section, says
+from agent_cli.config.kinds import Ceiling, Duration, File, Money, Name, Section, Switch, says
 from agent_cli.kernel.watching import WatchdogMode
 
 
@@ -26,6 +26,12 @@ class Budgets(Section, frozen=True):
     max_duration: Annotated[
         Duration | None, says("Longest time of one turn; 4h when nobody is there. 0 means none.")
     ] = None
+    reserve: Annotated[
+        Switch,
+        says(
+            "Whether what a call can cost at worst is set aside before it is sent, so that no ceiling is passed."
+        ),
+    ] = False
     on_exhaustion: Annotated[
         Literal["final-answer", "fail"],
         says("What happens at a ceiling: one last answer without tools, or an error."),

@@ -14,7 +14,7 @@ def _guardrail(host: Host, rest: str) -> Item | None:
         return not_yet()
     words = rest.split()
     if not words:
-        return views.guardrails(host.session.state, host.session.halted)
+        return views.guardrails(host.session.state, host.sources.watchdog())
     usage = "It is /guardrail, or /guardrail reset [watchdog|cost_ceiling|all] [+USD]."
     amounts = [word for word in words[1:] if word.startswith("+")]
     which = [word for word in words[1:] if not word.startswith("+")] or ["all"]

@@ -1,0 +1,98 @@
+"""The guardrails of a recorded session: where they stand, and how a halt is cleared from outside."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from agent_cli.compose.budgets import limits
+from agent_cli.compose.log import session_db
+from agent_cli.compose.options import RunOptions
+from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
+from agent_cli.engine.standing import Standing, standing
+from agent_cli.engine.state import State
+from agent_cli.guardrails import telling
+from agent_cli.guardrails.budgets import TURN_COST
+from agent_cli.guardrails.halts import Halts, refused
+from agent_cli.kernel.commands import Reset
+from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.events import Entry
+from agent_cli.kernel.guarded import GuardrailReset
+from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.ports import Log
+
+
+class NotReset(AgentError):
+    """The session would be halted again at once."""
+
+    kind = "not-reset"
+
+
+def show(options: RunOptions, loaded: Loaded, wanted: str) -> Standing:
+    """Of the session of that id, beginning or name; it may be open elsewhere. Raises StoreError."""
+    from agent_cli.store.sqlite import open_store
+
+    store = open_store(session_db(options, loaded.settings))
+    try:
+        found = store.find(wanted)
+        state = _fold(found.id, list(store.entries(found.id)), loaded.settings)
+    finally:
+        store.close()
+    return standing(state, _watchdog(state.halts, loaded.settings))
+
+
+def reset(options: RunOptions, loaded: Loaded, wanted: str, order: Reset) -> Standing:
+    """Records the reset. Raises NotReset with the least amount to add, SessionLocked where it is open elsewhere."""
+    from agent_cli.store.sqlite import open_store
+
+    store = open_store(session_db(options, loaded.settings))
+    try:
+        log = store.open(store.find(wanted).id)
+        return _reset(log, loaded.settings, order)
+    finally:
+        store.close()
+
+
+def _reset(log: Log, settings: Settings, order: Reset) -> Standing:
+    state = _fold(log.session, list(log.read()), settings)
+    watchdog = _watchdog(state.halts, settings)
+    halts = state.halts.standing(state.total.cost, state.limits, enforced=watchdog == "enforce")
+    least = refused(halts, order.guardrail, order.added_usd)
+    if least:
+        raise NotReset(telling.not_enough(least, log.session))
+    entry = Entry(
+        log.session,
+        state.seq + 1,
+        time.time(),
+        state.turn,
+        0,
+        GuardrailReset(order.guardrail, order.added_usd),
+    )
+    log.append(entry)
+    state.feed(entry)
+    return standing(state, watchdog)
+
+
+def _fold(session: str, entries: list[Entry], settings: Settings) -> State:
+    """What the session's own runs were told on their command lines is in no config: its trips know it."""
+    state = State(session, ModelCard("", ""), Limits())
+    for entry in entries:
+        state.feed(entry)
+    state.limits = _limits(state.halts, settings)
+    return state
+
+
+def _limits(halts: Halts, settings: Settings) -> Limits:
+    said = limits(settings, attended=True)
+    if settings.agent.max_session_cost_usd is None:
+        said = msgspec.structs.replace(said, max_session_cost=halts.ceiling)
+    if settings.agent.max_turn_cost_usd is None and halts.cost is not None and halts.cost.signal == TURN_COST:
+        said = msgspec.structs.replace(said, max_turn_cost=halts.cost.limit)
+    return said
+
+
+def _watchdog(halts: Halts, settings: Settings) -> str:
+    return settings.safety.watchdog or ("enforce" if halts.watchdog else "warn")
