@@ -45,7 +45,7 @@ class Switches:
     def _add(self, guardrail: Literal["cost_ceiling"], usd: float) -> None:
         least = refused(self._session.halts(), guardrail, usd)
         if least:
-            raise AgentError(telling.not_enough(guardrail, least, self._session.id))
+            raise AgentError(telling.not_enough(least, self._session.id))
         self._session.send(Reset(guardrail, usd))
 
     def _reason(self, guardrail: str) -> str:
