@@ -109,7 +109,7 @@ def _type_name(kind: Any) -> str:
     if origin is tuple:
         return f"a list of {_type_name(args[0])}"
     if origin is dict:
-        return "names with texts"
+        return "names with " + {str: "texts", Any: "values"}.get(args[1], _type_name(args[1]))
     if origin is not None and args:
         return _type_name(args[0])
     if inspect.isclass(kind) and issubclass(kind, msgspec.Struct):

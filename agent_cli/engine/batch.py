@@ -169,6 +169,7 @@ class Batch:
             self._edited[call.call_id] = ready.tool.edited(ready.args, answer.edit)
         if not answer.allowed:
             refused.add(call.call_id)
+            core.tally.give_back(core.hub.turn, call.name)
             told = f"The operator refused this call. {answer.message}".strip()
             self._settle(call, calls.failure(told))
             core.cut(core.refusals.refused(call))

@@ -46,6 +46,11 @@ class Tally:
         self._called[name] += 1
         return True
 
+    def give_back(self, turn: int, name: str) -> None:
+        """The call did not run: a person refused it."""
+        self._begin(turn)
+        self._called[name] -= 1
+
     def succeeded(self, turn: int, name: str) -> None:
         self._begin(turn)
         self._succeeded.add(name)

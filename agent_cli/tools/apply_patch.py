@@ -18,7 +18,7 @@ from agent_cli.tools.seen import digest_of
 from agent_cli.tools.staging import Put, put_all
 from agent_cli.tools.text import Endings, encode, flat
 from agent_cli.tools.workspace import Workspace
-from agent_cli.tools.writing import Standing, bounded, check_known, standing, to_its_end
+from agent_cli.tools.writing import Standing, bounded, check_known, check_written, standing, to_its_end
 
 MOST = 200
 """Files of one patch."""
@@ -75,6 +75,7 @@ class ApplyPatch:
             raise ToolError(f"{told} Every file is as it was before.") from None
         for put in puts:
             if put.raw is not None:
+                check_written(put.path, put.raw, self._workspace.shown(put.path))
                 self._workspace.seen.mark(put.path, digest_of(put.raw))
         report = _report(done)
         output = Output((Text(report),), _together(done), changed=tuple(put.path for put in puts))
@@ -126,7 +127,7 @@ class ApplyPatch:
         if section.hunks:
             endings = Endings(held.text or "")
             after, notes = patched(before, endings, section.hunks, held.shown)
-            raw = encode(endings.restore(after), held.form)
+            raw = encode(endings.restore(after), held.form, held.text or "")
         if not section.move_to or (to := self._workspace.target(section.move_to)) == held.path:
             puts = () if raw == held.raw else (Put(held.path, raw),)
             diff = file_diff(held.shown, before, after)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent_cli.kernel.events import FileDiff
+from agent_cli.tools.text import readable
 
 CONTEXT = 3
 _MOST_PAIRS = 1_000_000
@@ -28,7 +29,7 @@ def file_diff(path: str, before: str, after: str) -> FileDiff:
             removed += old_to - old_from
             added += new_to - new_from
     head = f"--- {path if before else '/dev/null'}\n+++ {path if after else '/dev/null'}\n" if body else ""
-    return FileDiff(path, head + "\n".join(body) + ("\n" if body else ""), added, removed)
+    return FileDiff(path, readable(head + "\n".join(body) + ("\n" if body else "")), added, removed)
 
 
 def _lines(text: str) -> list[str]:

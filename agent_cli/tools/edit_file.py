@@ -12,7 +12,7 @@ from agent_cli.ports import Say, Touches
 from agent_cli.tools.match import Place, places
 from agent_cli.tools.nearest import near_lines
 from agent_cli.tools.prose import spec_of
-from agent_cli.tools.text import Endings, flat
+from agent_cli.tools.text import Endings, flat, plain, readable
 from agent_cli.tools.workspace import Workspace
 from agent_cli.tools.writing import Change, carry_out, changed, check_known, standing
 
@@ -77,7 +77,7 @@ class EditFile:
 
 def _applied(text: str, endings: Endings, edit: Edit, label: str, shown: str) -> tuple[str, str]:
     """The text after one edit, and what is worth saying about it. Raises ToolError."""
-    old, new = flat(edit.old), flat(edit.new)
+    old, new = plain(edit.old), plain(edit.new)
     if not old:
         raise ToolError(f"`old` of {label} is empty. Give the text to replace; nothing was changed.")
     how, found = places(text, old, new)
@@ -123,5 +123,5 @@ def _not_found(text: str, old: str, new: str, label: str, shown: str) -> str:
     for start in near:
         end = min(len(lines), start + min(len(wanted), _SHOWN_LINES))
         told.append(f"Near it, from line {start + 1}:")
-        told += [f"{at + 1}\t{lines[at][:_SHOWN_WIDTH]}" for at in range(start, end)]
+        told += [f"{at + 1}\t{readable(lines[at][:_SHOWN_WIDTH])}" for at in range(start, end)]
     return "\n".join(told)

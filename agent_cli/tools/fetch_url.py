@@ -17,7 +17,7 @@ from agent_cli.tools.addresses import Reach
 from agent_cli.tools.kinds import PDF, binary_kind, image_kind
 from agent_cli.tools.page import about, markdown_of
 from agent_cli.tools.prose import spec_of
-from agent_cli.tools.text import decode
+from agent_cli.tools.text import decode, readable
 from agent_cli.tools.web import SECONDS, Fetched, fetch, target_of
 
 PAGE = 100_000
@@ -82,7 +82,7 @@ def _text_of(fetched: Fetched) -> tuple[str, str]:
         return "", fetched.body.decode(errors="replace")
     if decoded is None or not (_TEXTS.match(kind) or kind in ("", "application/octet-stream")):
         raise ToolError(f"{fetched.url} is no text: {_what(fetched, kind)}. Nothing of it is shown.")
-    return "", decoded[0]
+    return "", readable(decoded[0])
 
 
 def _is_known(charset: str) -> bool:

@@ -14,7 +14,7 @@ from agent_cli.kernel.wire import Arguments, describe, is_list, is_object
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.disk import explain, open_file
 from agent_cli.tools.prose import spec_of
-from agent_cli.tools.text import decode
+from agent_cli.tools.text import decode, readable
 from agent_cli.tools.workspace import Workspace
 
 LARGEST = 50_000_000
@@ -69,7 +69,7 @@ def _text(path: str, shown: str) -> str:
     decoded = decode(raw)
     if decoded is None:
         raise ToolError(f"{shown} is no text file.")
-    return decoded[0]
+    return readable(decoded[0])
 
 
 def _answer(text: str, query: str, shown: str) -> Output:

@@ -19,7 +19,7 @@ from agent_cli.tools.disk import explain, open_file
 from agent_cli.tools.kinds import PDF, Kind, binary_kind, image_kind
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.seen import digest_of, digest_of_file
-from agent_cli.tools.text import SAMPLE, Form, decode, flat, form_of
+from agent_cli.tools.text import SAMPLE, Form, decode, flat, form_of, readable
 from agent_cli.tools.workspace import Workspace
 
 PAGE = 100_000
@@ -155,7 +155,7 @@ class _Line(NamedTuple):
 
 
 def _split(text: str) -> list[str]:
-    lines = flat(text).split("\n")
+    lines = flat(readable(text)).split("\n")
     if not lines[-1]:
         lines.pop()
     return lines
@@ -213,7 +213,7 @@ def _page(
         notes.append(f"lines {first}-{last}, the end of the file")
     elif not shown:
         notes.append("the file is empty")
-    if form.encoding != "utf-8":
+    if not form.is_plain:
         notes.append(f"stored as {form.name}")
     text = "\n".join([*shown, *(f"[{note}]" for note in notes)])
     return Output(

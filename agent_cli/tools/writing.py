@@ -13,7 +13,7 @@ from agent_cli.kernel.messages import Text
 from agent_cli.tools.diff import file_diff
 from agent_cli.tools.disk import content_of, explain, kind_of, replace
 from agent_cli.tools.seen import LARGEST_HASHED, digest_of, digest_of_file
-from agent_cli.tools.text import Endings, Form, decode, encode, flat
+from agent_cli.tools.text import Endings, Form, decode, encode, flat, is_old_mac, plain
 from agent_cli.tools.workspace import Workspace
 
 INLINE = 1_000_000
@@ -90,15 +90,15 @@ def check_known(workspace: Workspace, held: Standing, *, must_be_read: bool) -> 
 def changed(held: Standing, text: str, notes: tuple[str, ...] = ()) -> Change:
     """The change to a text in the form in which the file stands."""
     before = flat(held.text or "")
-    return Change(held, encode(text, held.form), file_diff(held.shown, before, flat(text)), notes)
+    raw = encode(text, held.form, held.text or "")
+    return Change(held, raw, file_diff(held.shown, before, flat(text)), notes)
 
 
 def with_endings_of(held: Standing, text: str) -> str:
     """The text with the usual line ending of what is there; as it is where nothing is."""
-    if not held.text or "\n" not in held.text:
+    if not held.text or ("\n" not in held.text and not is_old_mac(held.text)):
         return text
-    plain = flat(text)
-    return plain if Endings(held.text).usual == "\n" else plain.replace("\n", "\r\n")
+    return plain(text).replace("\n", Endings(held.text).usual)
 
 
 async def carry_out(workspace: Workspace, path: str, change: Change) -> Output:
@@ -107,11 +107,13 @@ async def carry_out(workspace: Workspace, path: str, change: Change) -> Output:
     if workspace.target(path) != held.path:
         raise ToolError(f"{held.shown} leads to another file by now. Nothing was written; call again.")
     cut: asyncio.CancelledError | None = None
+    linked = other_names(held.path)
+    change = change._replace(notes=(*change.notes, linked)) if linked else change
     try:
         if len(change.raw) <= INLINE:
-            replace(held.path, change.raw)
+            _put(held, change.raw)
         else:
-            cut = await to_its_end(lambda: replace(held.path, change.raw))
+            cut = await to_its_end(lambda: _put(held, change.raw))
         known = digest_of(change.raw) if len(change.raw) <= LARGEST_HASHED else digest_of_file(held.path)
     except OSError as problem:
         raise explain(problem, "write", held.shown) from None
@@ -122,6 +124,29 @@ async def carry_out(workspace: Workspace, path: str, change: Change) -> Output:
         cut.args = (report, output)
         raise cut
     return output
+
+
+def _put(held: Standing, raw: bytes) -> None:
+    replace(held.path, raw)
+    check_written(held.path, raw, held.shown)
+
+
+def check_written(path: str, raw: bytes, shown: str) -> None:
+    """Reads the file again: what is told is what stands there. Raises ToolError and OSError."""
+    if content_of(path) != raw:
+        raise ToolError(
+            f"{shown} was written, but does not hold what was written: another program changed it at once, or the disk "
+            "does not keep what it takes. Read it again before you go on."
+        )
+
+
+def other_names(path: str) -> str:
+    """What to say of a file that has several names: the new content stands under this one alone."""
+    try:
+        links = Path(path).stat().st_nlink
+    except OSError:
+        return ""
+    return f"It had {links} names (hard links); the others keep the old content." if links > 1 else ""
 
 
 def _report(change: Change) -> str:

@@ -7,12 +7,14 @@ import asyncio
 from agent_cli.engine.parts import Settings
 from agent_cli.engine.tuning import Tuning
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.events import Output, ToolReturned, as_text
 from agent_cli.kernel.messages import Text
-from agent_cli.ports import Say
+from agent_cli.permissions.book import judge
+from agent_cli.ports import Facts, Say
 from tests.fakes.log import ListLog
 from tests.fakes.models import Playing, says, wants
-from tests.fakes.sessions import open_session, run, say
+from tests.fakes.sessions import is_fact, open_session, run, say, until
 from tests.fakes.tools import FakeTool, never
 
 
@@ -104,6 +106,30 @@ async def test_calls_of_a_turn_are_counted_also_within_a_batch():
     assert read.ran == ["a", "a"]
     refused = "not run: `read` may be called 1 times in a turn, and was; go on without it"
     assert told(log).count(refused) == 3
+
+
+async def test_a_call_that_the_operator_refuses_is_not_counted():
+    log = ListLog()
+    write = FakeTool("write", read_only=False)
+    call: tuple[str, dict[str, object]] = ("write", {"path": "a"})
+    session = open_session(
+        Playing(wants(call), wants(call), wants(call), says("done")),
+        write, log=log, settings=settings(write=Tuning(max_calls=1)), judge=judge,
+        facts=Facts("ask", attended=True, roots=(("/p", "rw"),)),
+    )  # fmt: skip
+    running = asyncio.create_task(run(session, say("go")))
+    seen = 0
+    for allowed in (False, True):
+        asked = (await until(session, is_fact(ev.ApprovalRequested), seen))[-1]
+        assert isinstance(asked, ev.Entry)
+        assert isinstance(asked.event, ev.ApprovalRequested)
+        seen = asked.seq
+        session.send(Answer(asked.event.call_id, allowed))
+    await running
+    await session.close()
+    assert write.ran == ["a"]
+    assert told(log)[0].startswith("The operator refused this call.")
+    assert told(log)[2].startswith("not run: `write` may be called 1 times")
 
 
 async def test_pinned_arguments_are_hidden_and_win():
