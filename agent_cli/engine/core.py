@@ -72,7 +72,7 @@ class Core:
         self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False
         self.told: set[str] = set()
-        self.watchdog = Watchdog(parts.signals, parts.watchdog)
+        self.watchdog = Watchdog(parts.signals, parts.watchdog, self.tools)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
         self._undone: list[range] = []
         self._know_budget()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+
+import msgspec
 
 from agent_cli.guardrails.feedback import watchdog_block, watchdog_word
 from agent_cli.guardrails.watch import Watch
@@ -11,6 +14,8 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.watching import WatchdogMode
 from agent_cli.ports import Alert, Signal
 
+WAIT = "wait_and_verify"
+_TO_WAIT = re.compile(r"\s*To wait [^.]*\b" + WAIT + r"\.")
 OBSERVATIONS = 4
 """The most that wait for the model; the oldest are dropped."""
 
@@ -18,7 +23,14 @@ OBSERVATIONS = 4
 class Watchdog:
     """`off` sees nothing, `warn` tells the operator, `feedback` the model too, `enforce` also stops."""
 
-    def __init__(self, signals: Iterable[Signal], mode: WatchdogMode) -> None:
+    def __init__(
+        self,
+        signals: Iterable[Signal],
+        mode: WatchdogMode,
+        tools: Callable[[], Collection[str]] = lambda: (WAIT,),
+    ) -> None:
+        """`tools` are the names that the model knows: it is told of no other."""
+        self._tools = tools
         self.mode: WatchdogMode = mode
         self._watch = Watch(signals)
         self._found: list[Alert] = []
@@ -54,14 +66,21 @@ class Watchdog:
     def word(self) -> str:
         """What cannot wait for the next turn, "" for nothing; it is told once."""
         told, self._at_once = tuple(self._at_once), []
-        return watchdog_word(told) if told else ""
+        return watchdog_word(self._fitting(told)) if told else ""
 
     def block(self) -> str:
         """What to tell at the beginning of a turn, "" for nothing; it is told once."""
         told = (*self._at_once, *self._observed)[-OBSERVATIONS:]
         self._at_once.clear()
         self._observed.clear()
-        return watchdog_block(told) if told else ""
+        return watchdog_block(self._fitting(told)) if told else ""
+
+    def _fitting(self, told: tuple[Alert, ...]) -> tuple[Alert, ...]:
+        if WAIT in self._tools():
+            return told
+        return tuple(
+            msgspec.structs.replace(alert, guidance=_TO_WAIT.sub("", alert.guidance)) for alert in told
+        )
 
     @property
     def _tells_model(self) -> bool:

@@ -7,16 +7,18 @@ from functools import partial
 
 from agent_cli.context.boundaries import MARK
 from agent_cli.engine.core import Core
-from agent_cli.engine.own_tools import record_plan
+from agent_cli.engine.own_tools import record_plan, wait_and_verify
 from agent_cli.engine.own_tools.agentic import WRAPPERS, Agentic
 from agent_cli.engine.own_tools.mark_task_done import MarkTaskDone
 from agent_cli.engine.own_tools.record_plan import RecordPlan
+from agent_cli.engine.own_tools.wait_and_verify import WaitAndVerify
 from agent_cli.ports import Tool
 
 MAKERS: dict[str, Callable[[Core], Tool]] = {
     record_plan.NAME: RecordPlan,
     **{name: partial(Agentic, wrapper) for name, wrapper in WRAPPERS.items()},
     MARK: MarkTaskDone,
+    wait_and_verify.NAME: WaitAndVerify,
 }
 NAMES = tuple(MAKERS)
 NEEDS: dict[str, tuple[str, ...]] = {name: wrapper.inner for name, wrapper in WRAPPERS.items()}
