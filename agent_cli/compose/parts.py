@@ -16,7 +16,7 @@ from agent_cli.compose.plan import Planning, planning
 from agent_cli.compose.plan import kept as kept_plans
 from agent_cli.compose.sandbox import sandbox_of
 from agent_cli.compose.sandbox import told as told_of_sandbox
-from agent_cli.compose.scope import facts, results_of, root_of, workspace
+from agent_cli.compose.scope import close, facts, results_of, root_of, workspace
 from agent_cli.compose.small_tier import guard
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
@@ -32,6 +32,7 @@ from agent_cli.context.system import Instructions, system_prompt
 from agent_cli.engine.clock import SystemClock
 from agent_cli.engine.parts import Parts
 from agent_cli.guardrails.breaker import Breakers
+from agent_cli.kernel.commands import Verdict
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.usage import ModelCard
@@ -81,6 +82,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         children=children(settings),
         plans=kept_plans(loaded),
         task_class=name_of(loaded),
+        close=partial(close, space),
     )
     told = plan._replace(openings=(*told_of_sandbox(sandbox, settings), *plan.openings))
     return _watched(made, options, loaded, kept, told)
@@ -191,8 +193,8 @@ def _read_text(path: Path, key: str) -> str:
         raise ConfigError(f"{key}: {problem} Or name another file, or unset the key.") from None
 
 
-def _remember(project: Path, options: RunOptions, rule: str) -> None:
+def _remember(project: Path, options: RunOptions, rule: str, verdict: Verdict) -> None:
     from agent_cli.config.write import add_rule
 
     with trust.kept_by(project, options.environ):
-        add_rule(project, rule)
+        add_rule(project, rule, verdict)

@@ -53,6 +53,16 @@ def workspace(
     )
 
 
+def close(space: Workspace, rule: str) -> None:
+    """A deny rule that comes later holds in walks of a tree, too."""
+    before, more = space.closed, rules.closed((rule,), ((space.root, "rw"),))
+
+    def closed(path: str) -> bool:
+        return before(path) or more(path)
+
+    space.closed = closed
+
+
 def results_of(options: RunOptions, session: str) -> Results | None:
     """None where nothing of the session is to be on disk."""
     return None if options.ephemeral else Results(places.results_dir(session, options.environ))
@@ -83,6 +93,25 @@ def facts(
         url_allow=settings.url_scope.allow,
         url_deny=settings.url_scope.deny,
         approves_plans=settings.permissions.plan_approval == "operator",
+    )
+
+
+def gates(options: RunOptions, loaded: Loaded) -> tuple[tuple[str, str], ...]:
+    """What decides about calls beside mode and rules, in words for the operator."""
+    settings = loaded.settings
+    given = facts(options, loaded, root_of(options, loaded), None)
+    hosts = [*(f"deny {host}" for host in given.url_deny), *(f"allow {host}" for host in given.url_allow)]
+    network = "on" if settings.sandbox.network else "off"
+    confined = settings.sandbox.mode
+    plans = settings.permissions.plan_mode
+    approved = ", each approved by you" if given.approves_plans else ""
+    return (
+        ("paths", "\n".join(f"{access:<2}  {path}" for path, access in given.roots)),
+        ("hosts", "\n".join(hosts) or "all, each asked about"),
+        ("plans", plans + (approved if plans != "off" else "")),
+        ("shell searches", given.search_gate),
+        ("sandbox", confined if confined == "off" else f"{confined}, network {network}"),
+        *((("left out", "not trusted yet: " + ", ".join(loaded.left_out)),) if loaded.left_out else ()),
     )
 
 

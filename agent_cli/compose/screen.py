@@ -16,12 +16,14 @@ from msgspec import structs
 from agent_cli import __version__
 from agent_cli.compose.files import files_below
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.scope import gates
 from agent_cli.compose.session import open_session, prepare
 from agent_cli.compose.trust import ask
 from agent_cli.compose.watchdog import watchdog_mode
 from agent_cli.config import places
 from agent_cli.config.sections.screen import Ui
 from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import AgentError
@@ -49,7 +51,9 @@ def run(options: RunOptions, first_message: str | None) -> int:
         welcome=_welcome(options),
         first_message=first_message,
         setup=FirstSteps(options),
-        sources=Sources(screen.model_names, screen.rules, screen.watchdog, partial(files_below, options.cwd)),
+        sources=Sources(
+            screen.model_names, screen.rules, screen.watchdog, partial(files_below, options.cwd), screen.gates
+        ),
     )
     return run_app(app).exit_code
 
@@ -102,12 +106,13 @@ class Screen:
     def __init__(self, options: RunOptions) -> None:
         self._options = options
         self._settings: Settings | None = None
+        self._loaded: Loaded | None = None
         self.app: AgentApp | None = None
         self._log: asyncio.Task[None] | None = None
 
     async def open(self) -> Session:
         loaded = await asyncio.to_thread(prepare, self._options)
-        self._settings = loaded.settings
+        self._settings, self._loaded = loaded.settings, loaded
         if self.app is not None:
             self.app.adopt(_adopted(self.app.welcome, self._settings.ui))
         session = open_session(self._options, loaded).session
@@ -127,6 +132,10 @@ class Screen:
             *(f"deny {rule}" for rule in permissions.deny),
             *(f"allow {rule}" for rule in permissions.allow),
         )
+
+    def gates(self) -> Sequence[tuple[str, str]]:
+        """What decides about calls beside mode and rules; nothing before config is read."""
+        return () if self._loaded is None else gates(self._options, self._loaded)
 
     def model_names(self) -> Sequence[str]:
         """Every model of the catalog whose provider has a key here, and what is installed."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent_cli.config import files
+from agent_cli.kernel.commands import Verdict
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.wire import is_list, is_object
 from agent_cli.locking import wait_for_lock
@@ -25,8 +26,8 @@ BLANK = re.compile(r"\s*")
 DECODER = json.JSONDecoder()
 
 
-def add_rule(project: Path, rule: str) -> Path:
-    """Appends an allow rule to the config of that `.agents/` directory, which is created where it is missing.
+def add_rule(project: Path, rule: str, verdict: Verdict = "allow") -> Path:
+    """Appends a rule to the config of that `.agents/` directory, which is created where it is missing.
 
     Returns the file. A rule that stands there already is not written again. Raises ConfigError.
     """
@@ -35,7 +36,7 @@ def add_rule(project: Path, rule: str) -> Path:
         with alone(project):
             file = files.in_directory(project) or project / files.NAMES[0]
             text = files.text_of(file, exact=True) if file.exists() else "{}\n"
-            changed = _with_rule(file, text, rule)
+            changed = _with_rule(file, text, rule, verdict)
             if changed != text:
                 replace(file, changed)
     except (OSError, UnicodeEncodeError) as problem:
@@ -45,33 +46,35 @@ def add_rule(project: Path, rule: str) -> Path:
     return file
 
 
-def _with_rule(file: Path, text: str, rule: str) -> str:
+def _with_rule(file: Path, text: str, rule: str, verdict: Verdict) -> str:
     """The text with its byte order mark and its line ends as they were."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     body = text.removeprefix(mark)
     windows = 0 < body.count("\n") == body.count("\r\n")
-    changed = _changed(file, body.replace("\r\n", "\n") if windows else body, rule)
+    changed = _changed(file, body.replace("\r\n", "\n") if windows else body, rule, verdict)
     return mark + (changed.replace("\n", "\r\n") if windows else changed)
 
 
-def _changed(file: Path, text: str, rule: str) -> str:
+def _changed(file: Path, text: str, rule: str, verdict: Verdict) -> str:
     wanted = copy.deepcopy(files.parse(file, text))
     permissions = wanted.setdefault("permissions", {})
-    rules = permissions.setdefault("allow", []) if is_object(permissions) else None
+    rules = permissions.setdefault(verdict, []) if is_object(permissions) else None
     if not is_list(rules):
         raise ConfigError(
-            f"The rule '{rule}' cannot be added to {file}: permissions.allow is not a list. Mend the file first."
+            f"The rule '{rule}' cannot be added to {file}: permissions.{verdict} is not a list. Mend the file first."
         )
     if rule in rules:
         return text
     rules.append(rule)
-    attempts = _toml_attempts(text, rule) if file.suffix == ".toml" else _json_attempts(text, rule)
+    attempts = (
+        _toml_attempts(text, rule, verdict) if file.suffix == ".toml" else _json_attempts(text, rule, verdict)
+    )
     for attempt in attempts:
         if _means(file, attempt, wanted):
             return attempt
     raise ConfigError(
         f"The rule '{rule}' cannot be added to {file} without disturbing it. "
-        f"Add {json.dumps(rule)} to permissions.allow by hand."
+        f"Add {json.dumps(rule)} to permissions.{verdict} by hand."
     )
 
 
@@ -93,20 +96,20 @@ class Member(NamedTuple):
     end: int
 
 
-def _json_attempts(text: str, rule: str) -> Iterator[str]:
+def _json_attempts(text: str, rule: str, verdict: Verdict) -> Iterator[str]:
     new = json.dumps(rule, ensure_ascii=False)
     top = _blank(text, 0)
     members = _members(text, top)
     permissions = members.get("permissions")
     if permissions is None:
-        yield _into_object(text, top, members, f'"permissions": {{"allow": [{new}]}}')
+        yield _into_object(text, top, members, f'"permissions": {{"{verdict}": [{new}]}}')
         return
     inner = _members(text, permissions.start)
-    allow = inner.get("allow")
-    if allow is None:
-        yield _into_object(text, permissions.start, inner, f'"allow": [{new}]')
+    rules = inner.get(verdict)
+    if rules is None:
+        yield _into_object(text, permissions.start, inner, f'"{verdict}": [{new}]')
     else:
-        yield _into_array(text, allow, new)
+        yield _into_array(text, rules, new)
 
 
 def _members(text: str, place: int) -> dict[str, Member]:
@@ -169,7 +172,10 @@ def _blank(text: str, place: int) -> int:
 
 # ── TOML ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-ARRAY = re.compile(r"^[ \t]*(?:permissions[ \t]*\.[ \t]*)?allow[ \t]*=[ \t]*\[", re.MULTILINE)
+ARRAYS = {
+    verdict: re.compile(rf"^[ \t]*(?:permissions[ \t]*\.[ \t]*)?{verdict}[ \t]*=[ \t]*\[", re.MULTILINE)
+    for verdict in ("allow", "deny")
+}
 TABLE = re.compile(r"^[ \t]*\[[ \t]*permissions[ \t]*\][^\n]*\n?", re.MULTILINE)
 DOTTED = re.compile(r"^[ \t]*permissions[ \t]*\.[^\n]*\n?", re.MULTILINE)
 INLINE = re.compile(r"^[ \t]*permissions[ \t]*=[ \t]*\{[ \t]*", re.MULTILINE)
@@ -177,22 +183,22 @@ COMMENT = re.compile(r"[ \t]*#[^\n]*")
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|\s+|,|\]|[^\s"\'#,\]]+')
 
 
-def _toml_attempts(text: str, rule: str) -> Iterator[str]:
+def _toml_attempts(text: str, rule: str, verdict: Verdict) -> Iterator[str]:
     """Every way that could be right. Which one is, reading it back tells."""
     new = json.dumps(rule, ensure_ascii=False).replace("\x7f", "\\u007f")
-    for found in ARRAY.finditer(text):
+    for found in ARRAYS[verdict].finditer(text):
         yield _into_toml_array(text, found.end(), new)
     for found in TABLE.finditer(text):
         line = found[0] if found[0].endswith("\n") else found[0] + "\n"
-        yield f"{text[: found.start()]}{line}allow = [{new}]\n{text[found.end() :]}"
+        yield f"{text[: found.start()]}{line}{verdict} = [{new}]\n{text[found.end() :]}"
     for found in INLINE.finditer(text):
         rest = text[found.end() :]
         comma = "" if rest.startswith("}") else ", "
-        yield f"{text[: found.end()]}allow = [{new}]{comma}{rest}"
+        yield f"{text[: found.end()]}{verdict} = [{new}]{comma}{rest}"
     for found in DOTTED.finditer(text):
-        yield f"{text[: found.start()]}permissions.allow = [{new}]\n{text[found.start() :]}"
+        yield f"{text[: found.start()]}permissions.{verdict} = [{new}]\n{text[found.start() :]}"
     body = text if not text or text.endswith("\n") else text + "\n"
-    yield f"{body}{chr(10) if body else ''}[permissions]\nallow = [{new}]\n"
+    yield f"{body}{chr(10) if body else ''}[permissions]\n{verdict} = [{new}]\n"
 
 
 def _into_toml_array(text: str, place: int, new: str) -> str:

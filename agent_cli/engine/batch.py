@@ -152,7 +152,7 @@ class Batch:
         if answer.allowed and scope != "once":
             grant = core.parts.suggest(ready.proposal, scope)
         if answer.allowed and scope == "always":
-            core.parts.remember(grant)
+            core.parts.remember(grant, "allow")
         core.record(
             ev.ApprovalDecided(
                 call.call_id,

@@ -176,7 +176,12 @@ class Core:
         facts, state = self.parts.facts, self.root.state
         needs_plan = "" if state.plan or not facts.needs_plan else state.plan_revoked or facts.needs_plan
         return msgspec.structs.replace(
-            facts, mode=state.mode, grants=state.grants, needs_plan=needs_plan, tools=frozenset(self.tools())
+            facts,
+            mode=state.mode,
+            deny=(*facts.deny, *state.denials),
+            grants=state.grants,
+            needs_plan=needs_plan,
+            tools=frozenset(self.tools()),
         )
 
     def spent(self) -> budgets.Spent:

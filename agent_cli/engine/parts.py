@@ -11,7 +11,7 @@ from agent_cli.context.budget import Compaction
 from agent_cli.engine.tuning import Tuning
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.ledger import Children
-from agent_cli.kernel.commands import CheckpointMode
+from agent_cli.kernel.commands import CheckpointMode, Verdict
 from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
@@ -69,6 +69,10 @@ def _no_name(card: ModelCard) -> str:
     return ""
 
 
+def _no_walks(rule: str) -> None:
+    """No tool walks a tree."""
+
+
 class Plans(NamedTuple):
     """Where plans are kept. `keep` takes session and plan and gives the path, `revoke` the new path of a path.
 
@@ -87,6 +91,7 @@ class Parts:
     `summary_prompt` asks a model for a hand-over of the conversation, `record_prompt` for the record of a task that is
     done; `checkpoint` is who may say that it is, `heuristic` one that says it by itself.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
+    `close` has tools that walk a tree pass by what a deny rule of this session closes.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
     `notices` are told once, when the session is first talked to, as warnings; `openings` before them, as information,
     and `details` before those, for who asks for them.
@@ -109,7 +114,7 @@ class Parts:
     tools: Callable[[ModelCard], Mapping[str, Tool]]
     judge: Callable[[Proposal, Facts], Ruling]
     suggest: Callable[[Proposal, str], str]
-    remember: Callable[[str], None]
+    remember: Callable[[str, Verdict], None]
     facts: Facts
     limits: Limits = field(default_factory=Limits)
     compaction: Compaction = field(default_factory=Compaction)
@@ -127,6 +132,7 @@ class Parts:
     own_tools: frozenset[str] = frozenset()
     plans: Plans | None = None
     snapshots: Snapshots | None = None
+    close: Callable[[str], None] = _no_walks
     task_class: str = ""
     openings: tuple[str, ...] = ()
     details: tuple[str, ...] = ()

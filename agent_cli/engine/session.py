@@ -9,6 +9,7 @@ from functools import partial
 
 from agent_cli.context.breakdown import Share, overhead_of, shares
 from agent_cli.engine import endings, rewinding, stopping
+from agent_cli.engine.adding import add_rule
 from agent_cli.engine.asides import Asides
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
@@ -23,6 +24,7 @@ from agent_cli.guardrails.halts import refused
 from agent_cli.guardrails.refusals import Refusals
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import (
+    AddRule,
     Answer,
     Checkpoint,
     Command,
@@ -69,6 +71,8 @@ class Session:
         if self.state.running:
             self._core.record(endings.abandoned())
         self._resumed = self.state.started
+        for rule in self.state.denials:
+            parts.close(rule)
 
     @property
     def id(self) -> str:
@@ -122,6 +126,9 @@ class Session:
                 self._set_model(name)
             case Compact(focus):
                 self._aside("not compacted", partial(self._reducer.now, focus))
+            case AddRule():
+                self._ensure_started()
+                add_rule(self._core, command)
             case Replan(reason):
                 self._replan(reason)
             case Checkpoint(note):

@@ -94,6 +94,7 @@ class State:
     waiting: dict[int, Say] = field(default_factory=dict)
     spoken: list[Spoken] = field(default_factory=list)
     grants: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
     plan: str = ""
     plan_path: str = ""
     plan_revoked: str = ""
@@ -153,6 +154,8 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.ApprovalDecided(call_id, grant=grant):
             state.pending.pop(call_id, None)
             state.grants += (grant,) if grant else ()
+        case ev.RuleAdded():
+            _rule(state, entry.event)
         case ev.BudgetWarning(dimension, limit=limit):
             state.budget_warned.add((dimension, limit))
         case ev.CompactionPerformed(tokens_after=after) | ev.CheckpointPerformed(tokens_after=after):
@@ -189,6 +192,14 @@ Silent: TypeAlias = (
 
 def _nothing(event: Silent) -> None:
     """Decided: nothing of these is part of where the session stands, or a fold of its own has it. A new event fails the types here."""
+
+
+def _rule(state: State, added: ev.RuleAdded) -> None:
+    match added.verdict:
+        case "allow":
+            state.grants += (added.rule,)
+        case "deny":
+            state.denials += (added.rule,)
 
 
 def _hear(state: State, entry: ev.Entry, event: ev.MessageQueued | ev.OperatorMessage) -> None:

@@ -187,6 +187,7 @@ Silent: TypeAlias = (
     | ev.GuardrailTrip
     | ev.GuardrailReset
     | ev.ModeSwitched
+    | ev.RuleAdded
     | ev.TurnError
     | ev.TurnCompleted
     | ev.SessionEnded

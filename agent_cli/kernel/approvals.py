@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agent_cli.kernel.commands import GrantScope
+from agent_cli.kernel.commands import GrantScope, Verdict
 from agent_cli.kernel.outputs import Display
 from agent_cli.kernel.values import Value
 
@@ -40,3 +40,11 @@ class ApprovalDecided(Value, frozen=True, tag="approval-decided"):
     grant: str = ""
     message: str = ""
     edited: bool = False
+
+
+class RuleAdded(Value, frozen=True, tag="rule-added"):
+    """A permission rule of the operator that holds from here on. `kept` says that it stands in config, too."""
+
+    verdict: Verdict
+    rule: str
+    kept: bool = False

@@ -11,6 +11,9 @@ from agent_cli.kernel.values import Plain
 Mode: TypeAlias = Literal["ask", "acceptEdits", "allow", "plan", "yolo"]
 MODES: tuple[Mode, ...] = ("ask", "acceptEdits", "allow", "plan", "yolo")
 
+Verdict: TypeAlias = Literal["allow", "deny"]
+"""What a rule says of the calls that it matches."""
+
 GrantScope: TypeAlias = Literal["once", "call", "tool", "always"]
 """once; this exact call for the session; this tool for the session; written to the project's config."""
 
@@ -85,6 +88,14 @@ class Checkpoint(Plain, frozen=True):
     note: str = ""
 
 
+class AddRule(Plain, frozen=True):
+    """A permission rule as config has it, for the session; `keep` writes it to the project's config, too."""
+
+    verdict: Verdict
+    rule: str
+    keep: bool = False
+
+
 Command: TypeAlias = (
-    Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Checkpoint | Replan | Rewind
+    Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Checkpoint | Replan | Rewind | AddRule
 )

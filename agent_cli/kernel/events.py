@@ -14,6 +14,7 @@ from agent_cli.kernel.answers import SpentBeside as SpentBeside
 from agent_cli.kernel.answers import UsageSoFar as UsageSoFar
 from agent_cli.kernel.approvals import ApprovalDecided as ApprovalDecided
 from agent_cli.kernel.approvals import ApprovalRequested as ApprovalRequested
+from agent_cli.kernel.approvals import RuleAdded as RuleAdded
 from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.guarded import BudgetWarning as BudgetWarning
 from agent_cli.kernel.guarded import Exhausted as Exhausted
@@ -241,6 +242,7 @@ Recorded: TypeAlias = (
     | Retry
     | ModelSwitched
     | ModeSwitched
+    | RuleAdded
     | SubtaskStarted
     | SubtaskCompleted
     | Rewound

@@ -34,7 +34,9 @@ def dead(allow: Sequence[str], deny: Sequence[str], tools: Collection[str]) -> I
             if not why and text in rules[:at]:
                 why = "it stands there twice"
             if not why and name == "allow":
-                why = _overruled(rule, deny)
+                why = _overruled(
+                    _spelled_out(rule, tools), [_spelled_out(parse(each), tools) for each in deny]
+                )
             if why:
                 yield Dead(name, text, why)
 
@@ -66,12 +68,16 @@ def _never_allows(rule: Rule) -> str:
     return ""
 
 
-def _overruled(rule: Rule, deny: Sequence[str]) -> str:
-    for text in deny:
-        against = parse(text)
+def _spelled_out(rule: Rule, tools: Collection[str]) -> Rule:
+    """The bare name of a tool is a rule for all of its calls."""
+    return Rule(rule.pattern, "*", rule.text) if not rule.tool and rule.pattern in tools else rule
+
+
+def _overruled(rule: Rule, deny: Sequence[Rule]) -> str:
+    for against in deny:
         same_tool = not against.tool or globs.flat(against.tool).fullmatch(rule.tool) is not None
         if same_tool and (against.is_everything or _covers(against.pattern, rule.pattern)):
-            return f"the deny rule '{text}' forbids all of it"
+            return f"the deny rule '{against.text}' forbids all of it"
     return ""
 
 

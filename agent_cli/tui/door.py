@@ -78,12 +78,14 @@ class Sources(NamedTuple):
     """What the screen asks for when it needs it. `rules` is None where nobody knows them.
 
     `models` and `files` (paths below the working directory) may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
+    `gates` are what decides about calls beside mode and rules, with how it is set.
     """
 
     models: Callable[[], Sequence[str]] = tuple
     rules: Callable[[], Sequence[str]] | None = None
     watchdog: Callable[[], str] = str
     files: Callable[[], Sequence[str]] = tuple
+    gates: Callable[[], Sequence[tuple[str, str]]] = tuple
 
 
 class Leave(Plain, frozen=True):

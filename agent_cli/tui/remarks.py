@@ -23,6 +23,7 @@ Told: TypeAlias = (
     | ev.Retry
     | ev.ModelSwitched
     | ev.ModeSwitched
+    | ev.RuleAdded
     | ev.SubtaskStarted
     | ev.SubtaskCompleted
     | ev.Rewound
@@ -63,10 +64,18 @@ def remark(event: Told) -> Item:
             return Notice(f"model: {model}" + (f" ({reason})" if reason else ""))
         case ev.Rewound():
             return _rewound(event)
-        case ev.ModeSwitched(mode):
-            return Notice(f"permission mode: {mode}")
+        case ev.ModeSwitched() | ev.RuleAdded():
+            return _gate(event)
         case ev.OperatorNote(text, level):
             return Notice(text, "info" if level == "detail" else level)
+
+
+def _gate(event: ev.ModeSwitched | ev.RuleAdded) -> Item:
+    match event:
+        case ev.ModeSwitched(mode):
+            return Notice(f"permission mode: {mode}")
+        case ev.RuleAdded(verdict, rule, kept):
+            return Notice(f"{verdict} rule, {'in config' if kept else 'for this session'}: {rule}")
 
 
 def _rewound(event: ev.Rewound) -> Item:

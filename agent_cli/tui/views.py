@@ -137,12 +137,14 @@ def _request(entry: ev.Entry) -> tuple[str, str] | None:
             return None
 
 
-def permissions(state: State, rules: Sequence[str] | None) -> Report:
-    """`rules` is None where nobody knows them."""
+def permissions(state: State, rules: Sequence[str] | None, gates: Sequence[tuple[str, str]] = ()) -> Report:
+    """`rules` is None where nobody knows them; `gates` are what else decides."""
     rows = [("mode", f"{state.mode}  (Shift+Tab or /mode changes it)")]
     if rules is not None:
         rows.append(("rules", "\n".join(rules) or "none of your own"))
-    rows.append(("this session", "\n".join(state.grants) or "no grants yet"))
+    own = [*(f"deny {rule}" for rule in state.denials), *(f"allow {rule}" for rule in state.grants)]
+    rows.append(("this session", "\n".join(own) or "no rules or grants yet (/allow RULE, /deny RULE)"))
+    rows.extend(gates)
     if state.pending:
         rows.append(
             ("waiting", "\n".join(f"{asked.tool}  {asked.subject}" for asked in state.pending.values()))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_cli.config import files
 from agent_cli.config.sources import load
 from agent_cli.config.write import add_rule
 from agent_cli.kernel.errors import ConfigError
@@ -193,3 +194,27 @@ def test_rules_of_several_processes_all_remain(tmp_path: Path) -> None:
     assert [process.communicate(timeout=30)[1] for process in processes] == [b"", b"", b""]
     held = json.loads((tmp_path / "config.json").read_text("utf-8"))
     assert sorted(held["permissions"]["allow"]) == sorted(rule for mine in rules for rule in mine)
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("config.json", '{"permissions": {"allow": ["read_file"]}}'),
+        ("config.json", '{"permissions": {"deny": ["a"]}}'),
+        ("config.json", "{}"),
+        ("config.toml", '[permissions]\nallow = ["read_file"]  # kept\n'),
+        ("config.toml", '[permissions]\ndeny = ["a"]\nallow = ["deny = [x]"]\n'),
+        ("config.toml", 'permissions.allow = ["read_file"]\n'),
+        ("config.toml", 'permissions = { allow = ["read_file"] }\n'),
+        ("config.toml", ""),
+    ],
+)
+def test_a_denial_goes_to_the_list_of_denials(tmp_path: Path, name: str, before: str) -> None:
+    project = tmp_path / ".agents"
+    project.mkdir()
+    (project / name).write_text(before)
+    was = files.parse(project / name, before).get("permissions", {})
+    add_rule(project, "bash:rm *", "deny")
+    now = files.read(project / name)["permissions"]
+    assert now["deny"] == [*was.get("deny", []), "bash:rm *"]
+    assert now.get("allow") == was.get("allow")

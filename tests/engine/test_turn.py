@@ -688,7 +688,9 @@ async def test_an_approval_that_holds_once_grants_nothing():
     remembered: list[str] = []
     log, tool = ListLog(), FakeTool("write", read_only=False)
     provider = Playing(wants(("write", {"path": "a"})), says("ok"))
-    session = open_session(provider, tool, log=log, judge=control, remember=remembered.append)
+    session = open_session(
+        provider, tool, log=log, judge=control, remember=lambda rule, _: remembered.append(rule)
+    )
     session.send(say("go"))
     asked = (await until(session, is_fact(ev.ApprovalRequested)))[-1]
     assert isinstance(asked, ev.Entry)

@@ -44,7 +44,7 @@ def parts(provider: Playing, *tools: FakeTool, log: ListLog | None = None, **cha
         tools=lambda card: {tool.spec.name: tool for tool in tools},
         judge=allow,
         suggest=lambda proposal, scope: f"{proposal.tool}:*",
-        remember=lambda rule: None,
+        remember=lambda rule, verdict: None,
         facts=Facts("ask", True, (("/p", "rw"),)),
         limits=Limits(),
         settings=Settings(run_status=False),

@@ -8,7 +8,16 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Checkpoint, Command, Compact, Interrupt, Reset, SetMode, SetModel
+from agent_cli.kernel.commands import (
+    AddRule,
+    Checkpoint,
+    Command,
+    Compact,
+    Interrupt,
+    Reset,
+    SetMode,
+    SetModel,
+)
 from agent_cli.kernel.errors import StoreUnwritable
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
@@ -218,3 +227,33 @@ def test_a_mode_chosen_before_the_session_is_open_is_not_lost():
     board.desk.attach(session)
     assert session.commands[0] == SetMode("acceptEdits")
     assert len(session.commands) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "sent"),
+    [
+        ("/allow bash:git diff*", AddRule("allow", "bash:git diff*")),
+        ("/allow always bash:git diff*", AddRule("allow", "bash:git diff*", keep=True)),
+        ("/deny write_file", AddRule("deny", "write_file")),
+        ("/deny always  secrets/*", AddRule("deny", "secrets/*", keep=True)),
+    ],
+)
+def test_rules_are_added(session: FakeSession, line: str, sent: AddRule) -> None:
+    assert Board(session).run(line) == ""
+    assert session.commands == [sent]
+
+
+@pytest.mark.parametrize("line", ["/allow", "/deny always", "/allow always  "])
+def test_without_a_rule_it_is_said_how_to_give_one(session: FakeSession, line: str) -> None:
+    assert f"{line.split(maxsplit=1)[0]} RULE" in Board(session).run(line)
+    assert session.commands == []
+
+
+def test_permissions_shows_rules_of_the_session_and_the_other_gates(session: FakeSession) -> None:
+    session.play(ev.RuleAdded("deny", "bash:rm*"), ev.RuleAdded("allow", "bash:make*"))
+    board = Board(session)
+    board.desk.sources = board.desk.sources._replace(gates=lambda: [("sandbox", "read-only, network off")])
+    said = board.run("/permissions")
+    assert "deny bash:rm*" in said
+    assert "allow bash:make*" in said
+    assert "read-only, network off" in said
