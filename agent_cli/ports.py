@@ -300,7 +300,7 @@ class SeesText(Protocol):
 @runtime_checkable
 class SeesTurns(Protocol):
     def began(self) -> None:
-        """A message of the operator came; nothing else begins a turn."""
+        """A message of the operator came; nothing else begins a turn. What is remembered from before it counts no more."""
         ...
 
 

@@ -43,7 +43,7 @@ def reply(plan: str, results: int) -> Reply:
         number = results + 1
         # Each call differs: the same one again and again is what a watchdog stops.
         arguments = (
-            {"path": "notes.txt", "offset": number} if kind == "read" else {"command": f"true {number}"}
+            {"path": "notes.txt", "offset": number} if kind == "read" else {"command": f"echo {number}"}
         )
         return Reply((), call=(f"call_{number}", TOOLS[kind], json.dumps(arguments)))
     if kind == "stream":

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent_cli.config import files, places
-from agent_cli.config.write import alone, replace
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.wire import is_object
 
@@ -104,6 +103,8 @@ def is_trusted(project: Path, environ: Mapping[str, str]) -> bool:
 
 def trust(project: Path, environ: Mapping[str, str]) -> None:
     """Remembers that the operator trusts the directory as it is now. Raises ConfigError."""
+    from agent_cli.config.write import alone, replace
+
     directory = places.state_dir(environ)
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)

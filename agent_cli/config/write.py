@@ -10,7 +10,6 @@ import copy
 import json
 import os
 import re
-import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -238,6 +237,8 @@ def alone(directory: Path) -> Generator[None]:
 
 def replace(file: Path, text: str) -> None:
     """At once or not at all. A new file is 0600, an old one keeps its mode and stays behind its symlink."""
+    import tempfile
+
     target = Path(os.path.realpath(file))
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

@@ -75,13 +75,13 @@ class Core:
         self.watchdog = Watchdog(parts.signals, parts.watchdog, self.tools)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
         self._undone: list[range] = []
-        self._know_budget()
         self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply)
         self.hub: Hub | Branch = Branch(above.hub, branch, self._apply) if above else self.trunk
         if above is None:
             self.trunk.replay()
             self.state.settle()
         self._live = True
+        self._know_budget()
         self.watchdog.restore(self.state.halts.watchdog)
         self.tally = Tally()
         self._for_model: tuple[str, Mapping[str, Tool], tuple[str, ...]] | None = None
@@ -125,7 +125,7 @@ class Core:
                 pass
         if (note := _ended(self.parts.heuristic, entry.event)) is not None:
             self.task_ended = note
-        self.watchdog.see(entry.event, live=self._live)
+        (self.watchdog.see if self._live else self.watchdog.remember)(entry.event)
 
     def _rewind(self, entry: ev.Entry) -> None:
         """The view, the plan and the list of things to do are again what they were before that message."""
@@ -213,7 +213,9 @@ class Core:
         self._know_budget()
 
     def _know_budget(self) -> None:
-        """Where the state of this model says that reduction begins."""
+        """Where the state of this model says that reduction begins. Not for each fact of a log that is read again."""
+        if not self._live:
+            return
         compaction, uncounted = self.parts.compaction, self.state.boundaries.uncounted
         limit = budget_of(self.model.card, compaction, counted=not uncounted).limit
         delegated = self.model.card.delegated

@@ -36,16 +36,24 @@ class Watchdog:
         self._found: list[Alert] = []
         self._observed: deque[Alert] = deque(maxlen=OBSERVATIONS)
         self._at_once: list[Alert] = []
+        self._past: list[ev.Recorded] = []
 
-    def see(self, event: ev.Recorded, *, live: bool) -> None:
-        """A fact of this session or subtask, not of one below it. What the log held before tells nobody again."""
+    def see(self, event: ev.Recorded) -> None:
+        """A fact of this session or subtask, not of one below it."""
         if self.mode == "off":
             return
         seen = self._watch.feed(event)
-        if live:
-            self._found += seen.alerts
-            kept = [alert for alert in self._observed if alert.signal not in seen.taken_back]
-            self._observed = deque(kept, OBSERVATIONS)
+        self._found += seen.alerts
+        kept = [alert for alert in self._observed if alert.signal not in seen.taken_back]
+        self._observed = deque(kept, OBSERVATIONS)
+
+    def remember(self, event: ev.Recorded) -> None:
+        """A fact that the log held before: it tells nobody again. What signals know ends with the operator's message,
+        so only what came since the last one is kept to be seen.
+        """
+        if isinstance(event, ev.OperatorMessage) and event.by == "operator" and self._watch.is_of_turns:
+            self._past.clear()
+        self._past.append(event)
 
     def found(self) -> tuple[Alert, ...]:
         """What was found since the last time, to be told to the operator; for the model it waits here."""
@@ -59,7 +67,11 @@ class Watchdog:
         return alert.severity == "critical" and self.mode == "enforce"
 
     def restore(self, halt: ev.GuardrailTrip | None) -> None:
-        """A halt that the log restored: the model has not been told of it yet."""
+        """The log was read. Of a halt that it restored the model has not been told yet."""
+        if self.mode != "off":
+            for event in self._past:
+                self._watch.feed(event)
+        self._past.clear()
         if halt is not None and self._tells_model:
             self._observed.append(Alert(halt.signal, halt.severity, halt.scope, halt.reason))
 

@@ -50,6 +50,8 @@ class Watch:
         self._readers = [signal for signal in self._signals if isinstance(signal, SeesResults)]
         self._hearers = [signal for signal in self._signals if isinstance(signal, SeesText)]
         self._claiming = {signal.name: signal for signal in self._signals if isinstance(signal, Claims)}
+        self.is_of_turns = all(isinstance(signal, SeesTurns) for signal in self._signals)
+        """Whether nothing is remembered beyond a message of the operator."""
         self._told = Told(signal.name for signal in self._signals)
         self._step = self.epoch = 0
         self._forget()

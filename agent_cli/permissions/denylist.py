@@ -6,12 +6,10 @@ import re
 
 from agent_cli.permissions.shell import Segment, Words, segments, unwrapped
 
-_FORK_BOMB = re.compile(
-    r"(?<![\w:.])([\w:.]{1,64})\s{0,64}\(\)\s{0,64}\{[^}]{0,256}?\1\s{0,64}\|\s{0,64}\1\s{0,64}&[^}]{0,256}\}\s{0,64};?\s{0,64}\1"
-)
+_FORK_BOMB = r"(?<![\w:.])([\w:.]{1,64})\s{0,64}\(\)\s{0,64}\{[^}]{0,256}?\1\s{0,64}\|\s{0,64}\1\s{0,64}&[^}]{0,256}\}\s{0,64};?\s{0,64}\1"
 """With bounds everywhere: commands may be long, and are looked at before they run."""
-_DISK = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-)\w*")
-_ROOT = re.compile(
+_DISK = r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|md|dm-)\w*"
+_ROOT = (
     r"/+(\.?\*)?|/+\.{1,2}/*|~/*\*?|(\$HOME|\$\{HOME\})/*\*?"
     r"|/+(home|Users)/[^/*]+/*\*?"
     r"|/+(bin|boot|dev|etc|home|lib|lib64|opt|proc|root|sbin|srv|sys|usr|var|Users|System|Library)/*\*?"
@@ -23,7 +21,7 @@ _FORMATS = frozenset({"wipefs", "blkdiscard", "sgdisk", "sfdisk", "fdisk", "part
 
 def catastrophe(line: str) -> str | None:
     """What the line would do, None where it is none of the known catastrophes."""
-    if _FORK_BOMB.search(line):
+    if re.search(_FORK_BOMB, line):
         return "starts a fork bomb"
     place = ""
     for segment in segments(line):
@@ -32,13 +30,13 @@ def catastrophe(line: str) -> str | None:
             return found
         if segment.words[:1] == ("cd",):
             place = segment.words[-1]
-        if _ROOT.fullmatch(place) and segment.words[:1] == ("rm",) and _HERE & set(segment.words):
+        if re.fullmatch(_ROOT, place) and segment.words[:1] == ("rm",) and _HERE & set(segment.words):
             return _removes((*segment.words, place))
     return None
 
 
 def _to_a_disk(segment: Segment) -> str | None:
-    hit = next((target for target in segment.targets if _DISK.fullmatch(target)), None)
+    hit = next((target for target in segment.targets if re.fullmatch(_DISK, target)), None)
     return f"writes over the disk {hit}" if hit else None
 
 
@@ -91,12 +89,12 @@ def _overwrites(verb: str, rest: Words) -> str | None:
     ):
         return None
     written = rest[-1:] if verb == "cp" else rest
-    hit = next((word for word in written if _DISK.fullmatch(word)), None)
+    hit = next((word for word in written if re.fullmatch(_DISK, word)), None)
     return f"writes over the disk {hit}" if hit else None
 
 
 def _root_among(words: Words) -> str | None:
-    return next((word for word in words if _ROOT.fullmatch(word)), None)
+    return next((word for word in words if re.fullmatch(_ROOT, word)), None)
 
 
 def _has(words: Words, letters: str, long: str) -> bool:

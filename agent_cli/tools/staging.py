@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -87,6 +86,8 @@ def _kept(place: Path) -> Path | None:
     except FileNotFoundError:
         return None
     except OSError:
+        import shutil
+
         shutil.copy2(place, beside, follow_symlinks=False)
     return beside
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 
-_REFUSED = re.compile(
+_REFUSED = (
     r"not a (tty|terminal|typewriter)|no tty|(a|requires?( a)?) terminal|inappropriate ioctl|error opening terminal"
     r"|/dev/tty|tty present|not from a terminal|not to a terminal|eof when reading a line|unexpected end of input"
     r"|terminal prompts disabled|could not read (username|password|passphrase)|password is required"
     r"|askpass|host key verification failed|permission denied \(publickey|non-interactive|noninteractive"
-    r"|cannot prompt|not interactive|editor 'false'|problem with the editor",
-    re.IGNORECASE,
+    r"|cannot prompt|not interactive|editor 'false'|problem with the editor"
 )
-_ASKING = re.compile(
-    r"([?:>]|\[[yYnN]/[yYnN]\]|\([yYnN](es)?/[nN]o?\)|\(END\)|password.{0,40}|passphrase.{0,40}|continue)\s*$",
-    re.IGNORECASE,
+"""Compiled when a command fails or hangs."""
+_ASKING = (
+    r"([?:>]|\[[yYnN]/[yYnN]\]|\([yYnN](es)?/[nN]o?\)|\(END\)|password.{0,40}|passphrase.{0,40}|continue)\s*$"
 )
 _TAIL = 4_000
 _LONGEST = 160
@@ -25,14 +24,14 @@ def refused_for(text: str) -> str:
     """What to tell of a command that failed; "" where nothing speaks of a terminal or an answer."""
     found = None
     for line in text[-_TAIL:].splitlines():
-        found = line if _REFUSED.search(line) else found
+        found = line if re.search(_REFUSED, line, re.IGNORECASE) else found
     return f"it wanted a terminal or an answer ({_short(found)}); {_ADVICE}" if found else ""
 
 
 def waited_for(text: str) -> str:
     """What to tell of a command that ran out of time; "" where its last words are no question."""
     last = text.rstrip("\n").rpartition("\n")[2] if text and not text.endswith("\n") else ""
-    if not last.strip() or not _ASKING.search(last):
+    if not last.strip() or not re.search(_ASKING, last, re.IGNORECASE):
         return ""
     return f"its last words look like a question ({_short(last)}); {_ADVICE}"
 

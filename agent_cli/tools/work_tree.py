@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -80,6 +79,8 @@ class WorkTree:
         (self._directory / "objects").mkdir(parents=True, exist_ok=True, mode=0o700)
         index = self._directory / "index"
         if not index.exists() and (repository / "index").exists():
+            import shutil
+
             shutil.copyfile(repository / "index", index)
 
     def _git(self, top: str, *words: str, check: bool = True) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -80,6 +79,8 @@ def _html(passage: Passage) -> str:
 
 
 def _text(text: str) -> str:
+    import html
+
     return html.escape(plain(text))
 
 
