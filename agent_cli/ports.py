@@ -124,6 +124,16 @@ class Restored(NamedTuple):
     failed: tuple[str, ...]
 
 
+class Folds(Protocol):
+    """What a session's log came to, as bytes that may be lost at any time. Raises nothing."""
+
+    def get(self) -> bytes | None:
+        """None where there is none that this program made."""
+        ...
+
+    def put(self, fold: bytes, /) -> None: ...
+
+
 class Snapshots(Protocol):
     """What files held before they were changed. `moment` is the entry of the operator's last message. May block."""
 

@@ -113,5 +113,5 @@ def _remove(ctx: typer.Context, store: SqliteStore, info: SessionInfo) -> None:
 
     environ = options_of(ctx).environ
     store.remove(info.id)
-    for place in (places.results_dir, places.runs_dir, places.snapshots_dir):
+    for place in (places.results_dir, places.runs_dir, places.snapshots_dir, places.folds_dir):
         shutil.rmtree(place(info.id, environ), ignore_errors=True)

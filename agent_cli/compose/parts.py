@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_cli import __version__
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
+from agent_cli.compose.folds import FoldFile
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
@@ -76,6 +77,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         breakers=BREAKERS,
         on_close=partial(_close, options, settings, kept, space),
         spill=results.keep if results else None,
+        folds=None if options.ephemeral else FoldFile(places.folds_dir(kept.log.session, options.environ)),
         snapshots=_snapshots(options, root, kept),
         inner_tools=partial(inner_tools, space, reach=reach_of(settings)),
         small=partial(small_name, settings),

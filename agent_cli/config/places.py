@@ -51,6 +51,11 @@ def snapshots_dir(session: str, environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "snapshots" / session
 
 
+def folds_dir(session: str, environ: Mapping[str, str]) -> Path:
+    """Where a session keeps what its log came to, to be opened faster."""
+    return state_dir(environ) / "folds" / session
+
+
 def runs_dir(session: str, environ: Mapping[str, str]) -> Path:
     """Where the transcripts of a session's runs are."""
     return state_dir(environ) / "runs" / session

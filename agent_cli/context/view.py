@@ -12,6 +12,7 @@ from typing import NamedTuple
 from agent_cli.context.bounds import kept_in
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Message, Opaque, Part, Reasoning, Role, Said, Text, ToolCall, ToolResult
+from agent_cli.kernel.values import Plain
 
 OUTCOME_UNKNOWN = "outcome unknown: the process stopped while this ran"
 SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
@@ -26,6 +27,14 @@ class Item(NamedTuple):
     role: Role
     part: Part
     by_product: bool = False
+
+
+class KeptView(Plain, frozen=True):
+    """A view as data: made while no call is open."""
+
+    items: list[Item]
+    asked_at: int
+    used_ids: set[str]
 
 
 class View:
@@ -76,6 +85,15 @@ class View:
             return tuple(_grouped([*self._items, *_settled(self._asked_at, self._open, self._results)]))
         self._close_finished()
         return (*self._closed, *_grouped(self._items[self._closed_items :]))
+
+    def kept(self) -> KeptView:
+        """What `restore` makes the same view of. Open calls are closed, as an operator's message does."""
+        self._settle()
+        return KeptView(self._items, self._asked_at, self._used_ids)
+
+    def restore(self, kept: KeptView) -> None:
+        """Into a view that was fed nothing."""
+        self._items, self._asked_at, self._used_ids = kept.items, kept.asked_at, kept.used_ids
 
     def _say(self, seq: int, parts: tuple[Said, ...]) -> None:
         kept = [part for part in parts if not _blank(part) and not self._repeats(part)]

@@ -12,6 +12,7 @@ import msgspec
 from agent_cli.context.budget import budget_of
 from agent_cli.context.view import View
 from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.fold import Keeper
 from agent_cli.engine.hub import Branch, Hub
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.refold import again
@@ -74,11 +75,14 @@ class Core:
         self.told: set[str] = set()
         self.watchdog = Watchdog(parts.signals, parts.watchdog, self.tools)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
-        self._undone: list[range] = []
+        self.undone: list[range] = []
         self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply)
         self.hub: Hub | Branch = Branch(above.hub, branch, self._apply) if above else self.trunk
+        keeps = above is None and parts.heuristic is None  # a heuristic has to be fed all of it
+        self._keeper = Keeper(self, parts.log, parts.folds if keeps else None)
         if above is None:
-            self.trunk.replay()
+            self.trunk.replay(self._keeper.restored())
+            self._keeper.settle()
             self.state.settle()
         self._live = True
         self._know_budget()
@@ -100,6 +104,7 @@ class Core:
         return entry
 
     def _apply(self, entry: ev.Entry) -> None:
+        self._keeper.see(entry, live=self._live)
         self.state.feed(entry)
         if entry.branch != self.state.branch:
             self._apply_below(entry)
@@ -130,8 +135,8 @@ class Core:
     def _rewind(self, entry: ev.Entry) -> None:
         """The view, the plan and the list of things to do are again what they were before that message."""
         if isinstance(entry.event, ev.Rewound):
-            self._undone.append(range(entry.event.to, entry.seq + 1))
-            self.view = again(self.state, self.parts.log, self._undone)
+            self.undone.append(range(entry.event.to, entry.seq + 1))
+            self.view = again(self.state, self.parts.log, self.undone)
             self.last_prompt = None
 
     def _apply_below(self, entry: ev.Entry) -> None:

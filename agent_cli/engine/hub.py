@@ -31,9 +31,11 @@ class Hub:
         self._apply = apply
         self._queues: set[Queue] = set()
 
-    def replay(self) -> None:
-        """Folds what the log already holds. Once, before anything is recorded."""
-        for entry in self._log.read():
+    def replay(self, after: Entry | None = None) -> None:
+        """Folds what the log already holds behind that entry. Once, before anything is recorded."""
+        if after is not None:
+            self.seq, self.turn = after.seq, after.turn
+        for entry in self._log.read(self.seq):
             self.seq, self.turn = entry.seq, entry.turn
             self._apply(entry)
 

@@ -22,6 +22,7 @@ from agent_cli.ports import (
     Clock,
     Compactor,
     Facts,
+    Folds,
     Log,
     Models,
     OpenModel,
@@ -102,6 +103,7 @@ class Parts:
     subtasks of a session with that model run on, "" where none is known; `fresh_signals` watch one subtask.
     `children` are the ceilings of subtasks. `compactor` and `checkpointer` write what a model is asked for otherwise.
     `snapshots` keeps what files held before they were changed; None where nothing is kept.
+    `folds` keeps what a long log came to, None where it is always read from its beginning.
     `on_close` is called once, after the log was let go.
     """
 
@@ -131,6 +133,7 @@ class Parts:
     spill: Callable[[str, str], str] | None = None
     own_tools: frozenset[str] = frozenset()
     plans: Plans | None = None
+    folds: Folds | None = None
     snapshots: Snapshots | None = None
     close: Callable[[str], None] = _no_walks
     task_class: str = ""
