@@ -137,6 +137,10 @@ class Folds(Protocol):
 class Snapshots(Protocol):
     """What files held before they were changed. `moment` is the entry of the operator's last message. May block."""
 
+    def wants(self, moment: int, touches: Touches, /) -> bool:
+        """Whether `before` has anything to do. Does not block."""
+        ...
+
     def before(self, moment: int, touches: Touches, /) -> None:
         """A call that may change files is about to run. Raises OSError where nothing can be kept."""
         ...

@@ -44,6 +44,8 @@ async def keep(core: Core, touches: Touches) -> None:
     snapshots, spoken = core.parts.snapshots, core.root.state.spoken
     if snapshots is None or not spoken or touches.effect not in CHANGES:
         return
+    if not snapshots.wants(spoken[-1].seq, touches):
+        return  # a thread for nothing would cost every call of a shell a millisecond
     try:
         await asyncio.to_thread(snapshots.before, spoken[-1].seq, touches)
     except OSError as problem:

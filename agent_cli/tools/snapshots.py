@@ -51,16 +51,26 @@ class Snapshots:
         self._seen: set[tuple[int, str]] = set()
         self._trees: dict[int, Tree | None] = {}
 
+    def wants(self, moment: int, touches: Touches) -> bool:
+        """Whether something of it is not kept yet. Does not block."""
+        known = self._seen if self._kept is not None else set[tuple[int, str]]()
+        return self._is_to_be_written(moment, touches) or any(
+            (moment, path) not in known for path in _written(touches)
+        )
+
     def before(self, moment: int, touches: Touches) -> None:
         """A call is about to run. Raises OSError where nothing can be kept."""
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._load()
-        for use in touches.paths:
-            if use.access == "w" and touches.effect != "execute":
-                self._keep(moment, use.path)
-        line = touches.command
-        if line is not None and moment not in self._trees and allows_line((), line) is None:
+        for path in _written(touches):
+            self._keep(moment, path)
+        if self._is_to_be_written(moment, touches):
             self._trees[moment] = self._work_tree.write()
+
+    def _is_to_be_written(self, moment: int, touches: Touches) -> bool:
+        """The tree, before the first line after that message that may change something."""
+        line = touches.command
+        return line is not None and moment not in self._trees and allows_line((), line) is None
 
     def after(self, moment: int, changed: Iterable[str]) -> None:
         """The call changed these files; those that were not kept before come from the tree of that moment."""
@@ -169,6 +179,11 @@ class Snapshots:
                 if found is None:
                     return _remove(Path(kept.path))
                 return _write(Path(kept.path), found.data, found.mode)
+
+
+def _written(touches: Touches) -> Iterator[str]:
+    """Paths that a tool says it writes; what a shell line names comes from the tree."""
+    return (use.path for use in touches.paths if use.access == "w" and touches.effect != "execute")
 
 
 def _remove(path: Path) -> bool:

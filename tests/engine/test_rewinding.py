@@ -22,6 +22,9 @@ class Files:
         self.told: list[tuple[str, int, object]] = []
         self.broken = False
 
+    def wants(self, moment: int, touches: Touches, /) -> bool:
+        return ("before", moment, touches.subject) not in self.told
+
     def before(self, moment: int, touches: Touches, /) -> None:
         if self.broken:
             raise OSError("no room")

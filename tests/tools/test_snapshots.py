@@ -64,6 +64,20 @@ def test_each_file_is_again_what_it_was_before_that_message(kept: Snapshots, pro
     assert kept.restore(3) == ((), ()), "nothing is left to do"
 
 
+def test_nothing_is_wanted_where_nothing_would_be_kept(kept: Snapshots, project: Path) -> None:
+    file = project / "a.txt"
+    assert kept.wants(3, writing(file))
+    kept.before(3, writing(file))
+    assert not kept.wants(3, writing(file))
+    assert kept.wants(3, writing(file, project / "b.txt"))
+    assert kept.wants(4, writing(file))
+    assert not kept.wants(3, running("ls -l"))
+    assert kept.wants(3, running("make"))
+    kept.before(3, running("make"))
+    assert not kept.wants(3, running("make"))
+    assert kept.wants(4, running("make"))
+
+
 def test_another_process_knows_what_was_kept(kept: Snapshots, project: Path, tmp_path: Path) -> None:
     file = project / "a.txt"
     file.write_text("before")
