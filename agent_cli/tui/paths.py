@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 
 MOST = 40
 """Paths that are offered at once."""
 NEAR = 400
 """Hits of one kind that are looked at; the best of them are offered."""
+RARE = 5_000
+"""A letter that stands no more often in the whole tree is gone to at once."""
 
 
 class Paths:
@@ -24,7 +25,12 @@ class Paths:
             self._starts.append(self._starts[-1] + len(path) + 1)
         if self._starts[-1] != len(self._text) + 1:  # a letter that is longer when it is small
             self._text = "\n" + "\n".join(paths)
-        self._last: tuple[str, list[int] | None] = ("", None)  # what was typed, and all that has its letters
+        self._last: tuple[str, list[int], int] = (
+            "",
+            [],
+            0,
+        )  # typed, what has its letters, where the look ended
+        self._counts: dict[str, int] = {}
         self._shallow = sorted(
             range(min(len(paths), 5_000)), key=lambda at: (paths[at].count("/"), paths[at])
         )
@@ -52,17 +58,37 @@ class Paths:
             at = self._text.find(wanted, self._starts[number + 1] - 1)
 
     def _letters(self, wanted: str, found: dict[int, tuple[int, ...]]) -> None:
-        """Letters with gaps between; each line is walked through once."""
-        before, among = self._last
+        """Letters with gaps between. What was found for fewer letters is looked at first, then the rest of the tree."""
+        among, end = self._last[1:] if wanted.startswith(self._last[0]) else ([], 0)
         steps = "".join(f"[^\\n{re.escape(letter)}]*+{re.escape(letter)}" for letter in wanted)
-        if among is not None and wanted.startswith(before):
-            line = re.compile(steps)
-            hits = [at for at in among if line.match(self._text, self._starts[at])]
+        line = re.compile(f"^{steps}", re.MULTILINE)
+        hits = [at for at in among if line.match(self._text, self._starts[at])]
+        for number in self._lines(line, min(wanted, key=self._count), end):
+            if len(hits) >= NEAR:
+                break
+            hits.append(number)
+            end = self._starts[number + 1] - 1
         else:
-            matches = islice(re.finditer(f"^{steps}", self._text, re.MULTILINE), NEAR)
-            hits = [bisect_right(self._starts, match.start()) - 1 for match in matches]
+            end = len(self._text)
         found.update(dict.fromkeys(hits, ()))
-        self._last = wanted, hits if len(hits) < NEAR else None
+        self._last = wanted, hits, end
+
+    def _lines(self, line: re.Pattern[str], rarest: str, at: int) -> Iterator[int]:
+        """Those that match, from that place on; with a rare letter only those that have it are looked at."""
+        if self._count(rarest) > RARE:
+            for match in line.finditer(self._text, at):
+                yield bisect_right(self._starts, match.start()) - 1
+            return
+        while (place := self._text.find(rarest, at)) >= 0:
+            number = bisect_right(self._starts, place) - 1
+            if line.match(self._text, self._starts[number]):
+                yield number
+            at = self._starts[number + 1] - 1
+
+    def _count(self, letter: str) -> int:
+        if letter not in self._counts:
+            self._counts[letter] = self._text.count(letter)
+        return self._counts[letter]
 
     def _rank(self, at: int, wanted: str) -> tuple[int, int]:
         path = self._paths[at].lower()

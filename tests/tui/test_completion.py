@@ -12,6 +12,7 @@ from agent_cli.compose.files import files_below
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text
 from agent_cli.tui import outside
+from agent_cli.tui import paths as paths_module
 from agent_cli.tui.door import Sources, Welcome
 from agent_cli.tui.history import History
 from agent_cli.tui.past_search import PastSearch
@@ -43,6 +44,17 @@ TREE = [
 )
 def test_paths_by_what_is_typed(typed: str, first: list[str]):
     assert Paths(TREE).find(typed)[: len(first) or 1] == first
+
+
+@pytest.mark.parametrize("rare", [0, 1_000_000])
+@pytest.mark.parametrize("typed", ["dfy7", "e3f9p", "4py", "fpz", "dx9", "qd"])
+def test_letter_by_letter_finds_what_all_of_them_find(typed: str, rare: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(paths_module, "RARE", rare)
+    tree = [f"d{at % 7}/e{at % 11}/file{at}.p{'yx'[at % 3 == 0]}" for at in range(3_000)]
+    grown = Paths(tree)
+    for end in range(1, len(typed) + 1):
+        assert grown.find(typed[:end]) == Paths(tree).find(typed[:end])
+    assert grown.find(typed[:2]) == Paths(tree).find(typed[:2])
 
 
 def test_every_path_is_found_by_itself_and_by_its_letters():
