@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_cli import __version__
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
+from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
 from agent_cli.compose.log import Kept
 from agent_cli.compose.options import RunOptions
@@ -62,7 +63,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         model=model,
         started=_started(options, settings, model),
         system=partial(_system, _instructions(loaded, root), settings),
-        tools=partial(world_tools, space, left_out, results, reach=reach_of(settings)),
+        tools=partial(world_tools, space, left_out, results, reach=reach_of(settings), own=own_of(loaded)),
         judge=judge,
         suggest=grant_for,
         remember=partial(_remember, loaded.project or root / places.AGENTS, options),

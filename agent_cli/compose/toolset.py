@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from agent_cli.compose.custom_tools import Own, definitions, with_own
 from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
@@ -26,7 +27,8 @@ def check(loaded: Loaded) -> None:
     """Raises ConfigError for a name that no tool has. Those of MCP servers are not known before they answer."""
     tools = loaded.settings.tools
     own = (name for name in tools.each if not name.startswith(MCP))
-    check_names((*tools.disable, *tools.enable, *own, *dropped(loaded)), book.NAMES)
+    also = (*book.NAMES, *definitions(loaded))
+    check_names((*tools.disable, *tools.enable, *own, *dropped(loaded)), also)
     for name in tools.enable:
         if name in tools.disable:
             raise ConfigError(
@@ -82,6 +84,7 @@ def world_tools(
     card: ModelCard,
     *,
     reach: Reach,
+    own: Own = Own(),  # noqa: B008  a frozen value
 ) -> Mapping[str, Tool]:
     made = builtin(
         workspace,
@@ -92,7 +95,7 @@ def world_tools(
         results=results,
         reach=reach,
     )
-    return {tool.spec.name: tool for tool in made}
+    return with_own({tool.spec.name: tool for tool in made}, workspace, own, withheld)
 
 
 def inner_tools(

@@ -23,6 +23,7 @@ from agent_cli.permissions.shell import Words, joined, read_command, segments, u
 from agent_cli.ports import PathUse, Proposal
 
 _HEAD = re.compile(r"([A-Za-z_][\w*-]*):(?!//)(.*)", re.DOTALL)
+SHELL = "bash"
 Roots = tuple[tuple[str, str], ...]
 
 
@@ -50,12 +51,16 @@ def parse(text: str) -> Rule:
 
 
 def about(rules: Iterable[str], proposal: Proposal) -> Iterator[Rule]:
-    """The rules that speak of this tool. A bare tool name is a rule for all of its calls."""
+    """The rules that speak of this tool. A bare tool name is a rule for all of its calls.
+
+    Whatever runs a command line is spoken of as `bash` is.
+    """
+    named = {proposal.tool} if proposal.touches.command is None else {proposal.tool, SHELL}
     for text in rules:
         rule = parse(text)
-        if not rule.tool and rule.pattern == proposal.tool:
-            yield Rule(proposal.tool, "*", text)
-        elif rule.is_about(proposal.tool):
+        if not rule.tool and rule.pattern in named:
+            yield Rule(rule.pattern, "*", text)
+        elif any(map(rule.is_about, named)):
             yield rule
 
 

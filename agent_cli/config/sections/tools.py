@@ -56,6 +56,13 @@ class Tools(Section, frozen=True):
         Meta(ge=1000, le=10_000_000),
         says("Most bytes of a tool's result that the model gets: its head and its tail."),
     ] = 32_000
+    diagnostics: Annotated[
+        dict[Name, str],
+        says(
+            "Commands that check a file after it was edited, by suffix or glob; what they say is added to the result:"
+            ' {"*.py": "ruff check {path}"}.'
+        ),
+    ] = {}
     each: Annotated[dict[Name, ToolOptions], beside_the_keys, says("Single tools, by name.")] = {}
 
 

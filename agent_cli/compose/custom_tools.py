@@ -1,0 +1,77 @@
+"""Tools of the operator's own and of the project, and what is built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from agent_cli.config.files import text_of
+from agent_cli.config.sources import Loaded
+from agent_cli.engine.own_tools import book
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.ports import Tool
+from agent_cli.tools import diagnosed
+from agent_cli.tools.bash import Bash
+from agent_cli.tools.builtin import NAMES
+from agent_cli.tools.custom import CustomTool, Definition, read
+from agent_cli.tools.diagnosed import EDITING, Diagnosed
+from agent_cli.tools.workspace import Workspace
+
+DIRECTORY = "tools"
+"""Beside the config. What a project brings counts only where it is trusted."""
+
+
+def definitions(loaded: Loaded) -> dict[str, Definition]:
+    """By name; the project's win over the user's. Raises ConfigError naming file and line."""
+    scopes = [loaded.user]
+    if loaded.project is not None and DIRECTORY not in loaded.left_out:
+        scopes.append(loaded.project)
+    found: dict[str, Definition] = {}
+    for scope in scopes:
+        found |= _in(scope / DIRECTORY)
+    return found
+
+
+def _in(directory: Path) -> dict[str, Definition]:
+    found: dict[str, Definition] = {}
+    try:
+        files = sorted(directory.glob("*.toml"))
+    except OSError as problem:
+        raise ConfigError(f"{directory} cannot be read: {problem.strerror}.") from None
+    for file in files:
+        made = read(text_of(file), str(file))
+        if made.name in NAMES or made.name in book.NAMES:
+            raise ConfigError(f"{file}: '{made.name}' is a tool of this program. Give yours another name.")
+        if made.name in found:
+            raise ConfigError(f"{file}: another file of this directory names its tool '{made.name}', too.")
+        found[made.name] = made
+    return found
+
+
+class Own(NamedTuple):
+    """Tools that files describe, and the commands that check what was edited, by glob or suffix."""
+
+    made: tuple[Definition, ...] = ()
+    checks: Mapping[str, str] = {}
+
+
+def own_of(loaded: Loaded) -> Own:
+    """Raises ConfigError for a file or a command that cannot be used."""
+    diagnosed.check(loaded.settings.tools.diagnostics)
+    return Own(tuple(definitions(loaded).values()), loaded.settings.tools.diagnostics)
+
+
+def with_own(
+    tools: Mapping[str, Tool], workspace: Workspace, own: Own, withheld: frozenset[str]
+) -> Mapping[str, Tool]:
+    """The tools, those of the operator behind them, and editing ones that are checked where that is set."""
+    made = [one for one in own.made if one.name not in withheld]
+    if not made and not own.checks:
+        return tools
+    bash = Bash(workspace, shells=workspace.shells)
+    checked = {
+        name: Diagnosed(tool, bash, workspace, own.checks) if own.checks and name in EDITING else tool
+        for name, tool in tools.items()
+    }
+    return {**checked, **{one.name: CustomTool(one, bash) for one in made}}
