@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -44,6 +43,8 @@ class Definition(Plain, frozen=True, forbid_unknown_fields=True):
 
 def read(text: str, where: str) -> Definition:
     """What stands in a file. Raises ConfigError naming file and line."""
+    import tomllib
+
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
