@@ -21,7 +21,7 @@ seconds; US dollars; names between commas, any number of times; a text, any numb
 class Flag(Plain, frozen=True):
     """`names` as they are typed, the long one last. `key` is the config key of an option that lasts.
 
-    Options without a key are about one run: there is nothing to keep.
+    Options without a key are about one run: there is nothing to keep. `alone` says that the value may be missing.
     """
 
     names: tuple[str, ...]
@@ -30,6 +30,7 @@ class Flag(Plain, frozen=True):
     kind: Kind = "switch"
     metavar: str = ""
     choices: tuple[str, ...] = ()
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -122,7 +123,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             help="Defaults for a kind of work: debug, implement, chat, research, review, or one of your config.",
         ),
         Flag(("-c", "--continue"), "Go on with the latest session of this directory."),
-        _text("-r", "--resume", metavar="ID", help="Go on with that session: its id, its beginning, or its name."),
+        Flag(
+            ("-r", "--resume"), "Go on with that session: its id, its beginning, or its name. Without one, choose from a list.",
+            kind="text", metavar="ID", alone=True,
+        ),
         _text(
             "--fork", metavar="ID[@ENTRY]",
             help="A new session that begins as that one did, up to the entry; without one, all of it.",

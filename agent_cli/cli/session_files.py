@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent_cli.cli.session_store import store_of
+from agent_cli.headless.exports import file as written
 from agent_cli.headless.exports import jsonl, pages
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import Entry
@@ -46,16 +47,11 @@ def export(
             for piece in pieces:
                 sys.stdout.write(piece)
             return
-        try:
-            _write(output, pieces)
-        except OSError as problem:
-            raise AgentError(f"{output} cannot be written: {problem.strerror}. Name another file.") from None
+        written.write(output, pieces)
     typer.echo(f"{info.id} → {output}", err=True)
 
 
 def _pieces(form: Format, info: SessionInfo, entries: Iterable[Entry]) -> Iterator[str]:
-    if form is Format.jsonl:
-        return jsonl.lines(entries)
     facts = {
         "session": info.id,
         "directory": info.cwd,
@@ -63,18 +59,7 @@ def _pieces(form: Format, info: SessionInfo, entries: Iterable[Entry]) -> Iterat
         "from": pages.day(info.created),
         "to": pages.day(info.updated),
     }
-    title = info.name or info.title or info.id
-    return (pages.page if form is Format.html else pages.markdown)(title, facts, entries)
-
-
-def _write(path: Path, pieces: Iterator[str]) -> None:
-    """Appears under its name only when it is complete; for its owner only."""
-    unfinished = path.with_name(f"{path.name}.part")
-    unfinished.unlink(missing_ok=True)
-    unfinished.touch(mode=0o600)
-    with unfinished.open("w", encoding="utf-8", errors="replace", newline="") as file:
-        file.writelines(pieces)
-    unfinished.replace(path)
+    return written.pieces(form.value, info.name or info.title or info.id, facts, entries)
 
 
 def import_session(

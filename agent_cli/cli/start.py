@@ -122,6 +122,8 @@ def _refuse_contradictions(given: dict[str, Any], *, one_shot: bool) -> None:
         raise UsageError(f"--script is for the scripted provider, not for --provider {given['provider']}.")
     if "script_strict" in given and "script" not in given:
         raise UsageError("--script-strict needs the --script that it is strict about.")
+    if given.get("resume") == "" and one_shot:
+        raise UsageError("--resume needs an ID in a one-shot run; `agent-cli sessions list` shows them.")
     for dest in ONE_SHOT_ONLY:
         if dest in given and not one_shot:
             raise UsageError(f"{named[dest]} is for one-shot runs: add -p.")

@@ -46,7 +46,7 @@ def nearest(word: str, known: tuple[str, ...]) -> str:
 
 
 def _text(flag: Flag, typed: str) -> str:
-    if not typed.strip():
+    if not typed.strip() and not flag.alone:
         raise UsageError(f"{flag.name} needs a value ({flag.metavar}), and it is empty.")
     return typed
 

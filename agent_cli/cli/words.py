@@ -87,6 +87,9 @@ def _take(line: Line, flag: Flag, left: deque[str]) -> None:
     if flag.kind == "switch":
         line.values[flag.dest] = True
         return
+    if flag.alone and (not left or left[0].startswith("-")):
+        line.values[flag.dest] = ""
+        return
     if not left:
         raise Unreadable(flag.name)
     value = left.popleft()

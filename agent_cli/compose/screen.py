@@ -18,8 +18,10 @@ from agent_cli.compose.files import files_below
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.scope import gates
 from agent_cli.compose.session import open_session, prepare
+from agent_cli.compose.sessions import Sessions
 from agent_cli.compose.trust import ask
 from agent_cli.compose.watchdog import watchdog_mode
+from agent_cli.compose.workplace import Workplace
 from agent_cli.config import places
 from agent_cli.config.sections.screen import Ui
 from agent_cli.config.settings import Settings
@@ -31,6 +33,7 @@ from agent_cli.kernel.events import Entry
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
 from agent_cli.tui.door import Sources, Welcome
+from agent_cli.tui.switching import choose
 
 LOG = "agent-cli.log"
 
@@ -52,7 +55,13 @@ def run(options: RunOptions, first_message: str | None) -> int:
         first_message=first_message,
         setup=FirstSteps(options),
         sources=Sources(
-            screen.model_names, screen.rules, screen.watchdog, partial(files_below, options.cwd), screen.gates
+            screen.model_names,
+            screen.rules,
+            screen.watchdog,
+            partial(files_below, options.cwd),
+            screen.gates,
+            Sessions(options, screen.use),
+            Workplace(options, places.logs_dir(options.environ) / LOG),
         ),
     )
     return run_app(app).exit_code
@@ -76,7 +85,14 @@ def _welcome(options: RunOptions) -> Welcome:
 def _adopted(welcome: Welcome, ui: Ui) -> Welcome:
     """What config says of the screen."""
     theme = welcome.theme if ui.theme == "auto" else ui.theme
-    return structs.replace(welcome, theme=theme, keys=ui.keys, status_command=ui.status_command or "")
+    return structs.replace(
+        welcome,
+        theme=theme,
+        keys=ui.keys,
+        status_command=ui.status_command or "",
+        notify=ui.notify,
+        title=ui.title,
+    )
 
 
 def _history(options: RunOptions) -> Path:
@@ -115,9 +131,18 @@ class Screen:
         self._settings, self._loaded = loaded.settings, loaded
         if self.app is not None:
             self.app.adopt(_adopted(self.app.welcome, self._settings.ui))
-        session = open_session(self._options, loaded).session
+        options = self._options
+        if options.resume == "" and self.app is not None:
+            wish = await choose(self.app.conversation)
+            options = replace(options, resume=wish.resume or None)
+        session = open_session(options, loaded).session
         self._log = asyncio.create_task(_operators_log(session))
         return session
+
+    def use(self, settings: Settings, session: Session) -> None:
+        """Another session was opened with these settings."""
+        self._settings = settings
+        self._log = asyncio.create_task(_operators_log(session))
 
     def watchdog(self) -> str:
         """Its mode; "" before config is read."""

@@ -15,7 +15,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.session import Session
-from agent_cli.kernel.commands import SetMode
+from agent_cli.kernel.commands import SetEffort, SetMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ def open_session(
         session = Session(adapt(parts) if adapt else parts)
         if session.state.started and loaded.said_now("permissions.mode"):
             session.send(SetMode(settings.permissions.mode))  # over the one that it was left in
+        if session.state.started and loaded.said_now("model.effort"):
+            session.send(SetEffort(settings.model.effort or ""))
     except BaseException:
         kept.log.close()
         kept.close()

@@ -8,6 +8,17 @@ from collections.abc import Callable
 from agent_cli.engine.core import Core
 from agent_cli.engine.subtasks import SubtaskResult, SubtaskSpec, run_subtask
 from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.messages import text_of
+
+BTW = "btw"
+"""The name of the operator's side questions."""
+BESIDE = (
+    "You answer a side question of the person whom you work for. Below is the end of the conversation that you are "
+    "working in; it goes on without this question and without your answer. You have no tools here: answer from what you "
+    "know, briefly, and say what you do not know."
+)
+TAIL = 24_000
+"""Characters of the conversation's end that a side question comes with."""
 
 
 class Asides:
@@ -37,9 +48,30 @@ class Asides:
             task.cancel()
             self._running.discard(task)
 
+    async def ask(self, question: str) -> str:
+        """A question of the operator's about the conversation, which never learns of it. Raises what `run` raises."""
+        core = self._core
+        system = f"{BESIDE}\n\n<conversation>\n{_said(core)}\n</conversation>"
+        spec = SubtaskSpec(BTW, system, question, model=core.model.card.id, max_steps=1)
+        return (await self.run(spec)).digest
+
     async def close(self) -> None:
         """Stops those that run."""
         self._closed = True
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def _said(core: Core) -> str:
+    """The end of the conversation, without results of tools."""
+    lines: list[str] = []
+    size = 0
+    for message in reversed(core.view.messages()):
+        text = text_of(message.parts)
+        if text:
+            lines.append(f"{'person' if message.role == 'user' else 'you'}: {text}"[:TAIL])
+            size += len(lines[-1])
+        if size > TAIL:
+            break
+    return "\n\n".join(reversed(lines))

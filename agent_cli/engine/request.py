@@ -269,7 +269,7 @@ class Request:
             messages=core.view.messages(),
             status=self._status(),
             max_output=self._max_output(),
-            effort=settings.effort,
+            effort=core.state.effort or None,
             temperature=settings.temperature,
             tool_choice="none" if self._grace else self._must or "auto",
             session=core.key,

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from typing import Literal
 
 from agent_cli.context.breakdown import Share, overhead_of, shares
 from agent_cli.engine import endings, rewinding, stopping
@@ -35,11 +36,12 @@ from agent_cli.kernel.commands import (
     Reset,
     Rewind,
     Say,
+    SetEffort,
     SetMode,
     SetModel,
 )
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
-from agent_cli.kernel.messages import Text, ToolSpec
+from agent_cli.kernel.messages import Effort, Text, ToolSpec
 
 log = logging.getLogger("agent_cli.engine")
 
@@ -124,6 +126,8 @@ class Session:
                 self._set_mode(mode)
             case SetModel(name):
                 self._set_model(name)
+            case SetEffort(effort):
+                self._set_effort(effort)
             case Compact(focus):
                 self._aside("not compacted", partial(self._reducer.now, focus))
             case AddRule():
@@ -201,6 +205,17 @@ class Session:
         self._ensure_started()
         if mode != self.state.mode:
             self._core.record(ev.ModeSwitched(mode))
+
+    def _set_effort(self, effort: Effort | Literal[""]) -> None:
+        self._ensure_started()
+        card = self._core.model.card
+        if effort and effort not in card.efforts:
+            offers = f"it takes {', '.join(card.efforts)}" if card.efforts else "it has none to set"
+            self._core.record(
+                ev.OperatorNote(f"{card.id} does not take the effort {effort}: {offers}", "error")
+            )
+        elif effort != self.state.effort:
+            self._core.record(ev.EffortSwitched(effort))
 
     def _set_model(self, name: str) -> None:
         core = self._core

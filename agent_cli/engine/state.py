@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,7 @@ from agent_cli.guardrails.halts import Halts
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import CheckpointMode, Mode, Say
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.messages import ToolCall, text_of
+from agent_cli.kernel.messages import Effort, ToolCall, text_of
 from agent_cli.kernel.rewinding import Spoken
 from agent_cli.kernel.todo import TodoItem
 from agent_cli.kernel.usage import ModelCard, Usage
@@ -66,7 +66,7 @@ class State:
     mode: Mode = "ask"
     cwd: str = ""
     title: str = ""
-    effort: str = ""
+    effort: Effort | Literal[""] = ""
     task_class: str = ""
     seq: int = 0
     turn: int = 0
@@ -162,8 +162,8 @@ def _apply(state: State, entry: ev.Entry) -> None:
             state.context_tokens, state.context_estimated, state.context_measured = after, True, 0
         case ev.Rewound(tokens_after=after, conversation=True):
             state.context_tokens, state.context_estimated, state.context_measured = after, True, 0
-        case ev.ModeSwitched(mode):
-            state.mode = mode
+        case ev.ModeSwitched() | ev.EffortSwitched():
+            _switch(state, entry.event)
         case ev.TurnError() | ev.TurnCompleted():
             state.running, state.ending = False, entry.event
             state.pending.clear()
@@ -192,6 +192,14 @@ Silent: TypeAlias = (
 
 def _nothing(event: Silent) -> None:
     """Decided: nothing of these is part of where the session stands, or a fold of its own has it. A new event fails the types here."""
+
+
+def _switch(state: State, event: ev.ModeSwitched | ev.EffortSwitched) -> None:
+    match event:
+        case ev.ModeSwitched(mode):
+            state.mode = mode
+        case ev.EffortSwitched(effort):
+            state.effort = effort
 
 
 def _rule(state: State, added: ev.RuleAdded) -> None:

@@ -188,6 +188,7 @@ Silent: TypeAlias = (
     | ev.GuardrailReset
     | ev.ModeSwitched
     | ev.RuleAdded
+    | ev.EffortSwitched
     | ev.TurnError
     | ev.TurnCompleted
     | ev.SessionEnded

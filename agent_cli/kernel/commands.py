@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from agent_cli.kernel.messages import Block
+from agent_cli.kernel.messages import Block, Effort
 from agent_cli.kernel.rewinding import Rewind
 from agent_cli.kernel.values import Plain
 
@@ -60,6 +60,12 @@ class SetModel(Plain, frozen=True):
     name: str
 
 
+class SetEffort(Plain, frozen=True):
+    """How much the model thinks before it answers, "" as much as it does by itself. What the model does not offer is refused with a note."""
+
+    effort: Effort | Literal[""]
+
+
 class Reset(Plain, frozen=True):
     """Clears a halt of the session. `added_usd` raises the session's cost ceiling.
 
@@ -97,5 +103,16 @@ class AddRule(Plain, frozen=True):
 
 
 Command: TypeAlias = (
-    Say | Answer | Interrupt | SetMode | SetModel | Reset | Compact | Checkpoint | Replan | Rewind | AddRule
+    Say
+    | Answer
+    | Interrupt
+    | SetMode
+    | SetModel
+    | SetEffort
+    | Reset
+    | Compact
+    | Checkpoint
+    | Replan
+    | Rewind
+    | AddRule
 )

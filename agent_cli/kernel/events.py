@@ -23,7 +23,7 @@ from agent_cli.kernel.guarded import GuardrailReset as GuardrailReset
 from agent_cli.kernel.guarded import GuardrailTrip as GuardrailTrip
 from agent_cli.kernel.guarded import Severity as Severity
 from agent_cli.kernel.guarded import StopScope as StopScope
-from agent_cli.kernel.messages import Block, Said, ToolCall
+from agent_cli.kernel.messages import Block, Effort, Said, ToolCall
 from agent_cli.kernel.outcomes import Outcome as Outcome
 from agent_cli.kernel.outputs import Display as Display
 from agent_cli.kernel.outputs import FileDiff as FileDiff
@@ -161,6 +161,12 @@ class ModeSwitched(Value, frozen=True, tag="mode-switched"):
     mode: Mode
 
 
+class EffortSwitched(Value, frozen=True, tag="effort-switched"):
+    """`effort` is "" where the model thinks as much as it does by itself."""
+
+    effort: Effort | Literal[""]
+
+
 class SubtaskStarted(Value, frozen=True, tag="subtask-started"):
     """`subtask` is the branch where its own facts stand; `call_id` the call that it works for, "" where there is none."""
 
@@ -243,6 +249,7 @@ Recorded: TypeAlias = (
     | ModelSwitched
     | ModeSwitched
     | RuleAdded
+    | EffortSwitched
     | SubtaskStarted
     | SubtaskCompleted
     | Rewound

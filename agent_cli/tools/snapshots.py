@@ -88,6 +88,34 @@ class Snapshots:
             found[kept.moment] = found.get(kept.moment, 0) + 1
         return found
 
+    def originals(self) -> tuple[dict[str, bytes | None], tuple[str, ...]]:
+        """What each file held before its first change, None where there was none; and what is not known, with the reason."""
+        first: dict[str, Kept] = {}
+        for kept in self._load():
+            if kept.path not in first or kept.moment < first[kept.path].moment:
+                first[kept.path] = kept
+        found: dict[str, bytes | None] = {}
+        unknown: list[str] = []
+        for path, kept in sorted(first.items()):
+            try:
+                found[path] = self._held(kept)
+            except (OSError, LookupError) as problem:
+                unknown.append(f"{path}: {problem}")
+        return found, tuple(unknown)
+
+    def _held(self, kept: Kept) -> bytes | None:
+        """Raises OSError, LookupError."""
+        match kept.kind:
+            case "large" | "link":
+                raise LookupError("it was a link, no regular file, or too large to be kept")
+            case "absent":
+                return None
+            case "file":
+                return self._blobs.get(kept.value)
+            case "tree":
+                content = self._work_tree.read(kept.value, kept.path)
+                return content.data if content is not None else None
+
     def restore(self, moment: int) -> Restored:
         """Brings back what every file held before its first change at that moment or later."""
         first: dict[str, Kept] = {}

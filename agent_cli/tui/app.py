@@ -20,7 +20,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
-from agent_cli.tui import outside
+from agent_cli.tui import outside, switching
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.commands import book
 from agent_cli.tui.completion import MODEL
@@ -28,11 +28,13 @@ from agent_cli.tui.composer import Composer
 from agent_cli.tui.conversation import Conversation
 from agent_cli.tui.door import Door, Leave, Sources, Welcome
 from agent_cli.tui.early import Patient
+from agent_cli.tui.herald import Herald, kept_title
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.keys import bound
 from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.setup import Setup
+from agent_cli.tui.staging import Staging
 from agent_cli.tui.untrusted import clean
 
 TWICE = 1.0
@@ -99,6 +101,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self._offers: Offers | None = None
         self._interrupted = -TWICE
         self._leaving = False
+        self.herald = Herald(self._signal, lambda: self.app_focus)
         self.crash = ""
         """What broke the screen, "" if nothing did."""
 
@@ -125,6 +128,8 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         """Takes over what config says of the screen: theme, keys, the status command; what is not taken is told."""
         self.welcome = self.conversation.desk.welcome = welcome
         self.theme = self._theme(welcome.theme)
+        self.herald.how, self.herald.titled = welcome.notify, welcome.title
+        self.conversation.herald = self.herald
         keys = self.conversation.desk.keys
         for trouble in keys.take(welcome.keys):
             self.conversation.put(Notice(trouble, "warning"))
@@ -178,6 +183,10 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def _stopped(self) -> None:
         self.conversation.put(Notice("The download was stopped. It goes on from there next time."))
 
+    @on(Staging.Switch)
+    def _switch(self, event: Staging.Switch) -> None:
+        self.run_worker(switching.switch(self, event.wish))
+
     async def _leave(self, exit_code: int) -> None:
         draft = self.conversation.composer
         draft.resume()
@@ -193,6 +202,10 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def _theme(self, wanted: str) -> str:
         name = {"dark": DARK.name, "light": LIGHT.name}.get(wanted, wanted)
         return name if name in self.available_themes else DARK.name
+
+    def _signal(self, codes: str) -> None:
+        if self._driver is not None:
+            self._driver.write(codes)
 
     def _key(self, name: str) -> str:
         return self.conversation.desk.keys.first(name)
@@ -367,7 +380,8 @@ def can_go_on() -> bool:
 def run(app: AgentApp) -> Leave:
     """Runs it in the terminal; afterwards says how to go on, on stderr. `Leave.exit_code` is the process's."""
     gc.disable()  # until the first frame
-    leave = app.run(mouse=app.welcome.mouse)
+    with kept_title():
+        leave = app.run(mouse=app.welcome.mouse)
     session = app.session
     name = leave.session if leave is not None else session.id if session is not None else ""
     lines: list[str] = []

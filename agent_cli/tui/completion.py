@@ -49,7 +49,7 @@ class Completion:
         if not text.startswith(MODEL):
             self._names = None
             starts = text.startswith("/") and " " not in text
-            return of_commands(book.matching(text[1:])) if starts else []
+            return of_commands(book.matching(text[1:], self._desk.own)) if starts else []
         return [] if "\n" in text else self._models(text[len(MODEL) :])
 
     def _models(self, typed: str) -> list[Choice]:

@@ -24,6 +24,7 @@ from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.blocks.todo import panel
+from agent_cli.tui.commands import book, own
 from agent_cli.tui.completion import Completion
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.desk import Desk
@@ -31,6 +32,7 @@ from agent_cli.tui.door import Door, Sources, Welcome
 from agent_cli.tui.feed import Feed
 from agent_cli.tui.finder import Finder
 from agent_cli.tui.footer import Footer
+from agent_cli.tui.herald import Herald
 from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines, nothing
@@ -39,6 +41,7 @@ from agent_cli.tui.older import Older
 from agent_cli.tui.queue import queued
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.resumed import restored
+from agent_cli.tui.staging import Staging
 from agent_cli.tui.story import Story
 
 SHORT = 14
@@ -66,6 +69,7 @@ class Conversation(Vertical):
         leave: Callable[[], None],
     ) -> None:
         super().__init__()
+        self.stage = Staging(self, self.put)
         self.desk = Desk(welcome, self, sources, leave)
         self.reader = Reader(self.desk.keys)
         self.composer = Composer(History(welcome.history), "Say what is to be done", self.desk.keys)
@@ -75,6 +79,7 @@ class Conversation(Vertical):
         self.feed = Feed(self.set_timer, self.call_after_refresh, self._apply, self.draw)
         self._ink = ink
         self._todo = Lines(id="todo")
+        self.herald: Herald | None = None
         self._listed: tuple[TodoItem, ...] | None = None  # what the open panel shows
         self._queue = Lines(id="queue")
         self._shown: tuple[tuple[Say, ...], str] = ((), "")
@@ -125,12 +130,23 @@ class Conversation(Vertical):
                 Banner("The session is halted.", f"{session.halted}\n/guardrail says more and clears it.")
             )
         self.feed.wake()
+        self.run_worker(self._learn())
         self.set_timer(WARM, lambda: self.run_worker(warm, thread=True))
         try:
             await self.feed.follow(session.events(self.older.begin(session)))
         except AgentError as problem:
             self.desk.compacting = 0.0
             self.put(Banner("The session cannot go on.", str(problem)))
+
+    async def _learn(self) -> None:
+        """The operator's own commands."""
+        workplace = self.desk.sources.workplace
+        if workplace is None:
+            return
+        try:
+            self.desk.own = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
+        except AgentError as problem:
+            self.put(Notice(f"your own commands are not known: {problem}", "warning"))
 
     def fail(self, title: str, problem: AgentError, advice: str = "") -> None:
         self.footer.activity.connecting = False
@@ -159,7 +175,7 @@ class Conversation(Vertical):
             pass
         elif self._menu is not None and self._menu.is_open:
             self._menu.close()
-        elif self._approvals is not None and self._approvals.leave_reason():
+        elif self.stage.back() or (self._approvals is not None and self._approvals.leave_reason()):
             pass
         elif isinstance(focused, Finder):
             focused.remove()
@@ -191,6 +207,8 @@ class Conversation(Vertical):
         if event.seq == self._resumed and self.desk.session is not None:
             told = restored(self.desk.session.state, self.desk.session.halted)
             self.story.insert(Notice(told))
+        if self.herald is not None and event.seq > self._resumed:
+            self.herald.heed(event)
         if isinstance(event.event, ev.ApprovalRequested):
             self.footer.end_hint()
         if ended:
@@ -208,6 +226,9 @@ class Conversation(Vertical):
             self._draw_todo()
         self._draw_queue()
         self._draw_approvals()
+        if self.herald is not None:
+            session = self.desk.session
+            self.herald.stand(session.state if session is not None else None, self.desk.welcome.cwd)
         self.footer.follow(self.story.streamed, self.story.waiting, below=not self.reader.follows)
 
     def _draw_todo(self) -> None:

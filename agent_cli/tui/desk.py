@@ -13,9 +13,12 @@ from agent_cli.kernel.messages import Text
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner
 from agent_cli.tui.commands import book
+from agent_cli.tui.commands.command import Command as Slash
+from agent_cli.tui.commands.project import remember
 from agent_cli.tui.door import Door, Sources, Welcome
 from agent_cli.tui.keys import Keys
 from agent_cli.tui.ledger import Ledger
+from agent_cli.tui.stage import Stage
 
 OUTCOMES = (ev.CompactionPerformed, ev.CheckpointPerformed, ev.ContextReductionFailed, ev.OperatorNote)
 """One of these says what came of a compaction that was ordered."""
@@ -23,6 +26,9 @@ OUTCOMES = (ev.CompactionPerformed, ev.CheckpointPerformed, ev.ContextReductionF
 
 class Surface(Protocol):
     """The screen as the desk sees it."""
+
+    @property
+    def stage(self) -> Stage: ...
 
     def put(self, item: Item, /) -> None:
         """At the end of the transcript."""
@@ -58,6 +64,8 @@ class Desk:
         self.compacting = 0.0
         self._since = 0  # the last fact before the compaction
         self._surface = surface
+        self.stage = surface.stage
+        self.own: tuple[Slash, ...] = ()
         self._mode: Mode = welcome.mode
 
     @property
@@ -96,7 +104,12 @@ class Desk:
             if shown is not None:
                 self._surface.put(shown)
             name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
-            return book.find(name) is not None
+            return book.find(name, self.own) is not None
+        if text.startswith("#") and "\n" not in text and text.strip("# "):
+            shown = remember(self, text.lstrip("# ").strip())
+            if shown is not None:
+                self._surface.put(shown)
+            return True
         self.say(text, when)
         return True
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
@@ -11,6 +12,17 @@ from agent_cli.kernel.commands import Command, Mode
 from agent_cli.kernel.events import Entry, Event
 from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.values import Plain
+from agent_cli.tui.changed import Changed
+from agent_cli.tui.stage import Wish
+
+Form: TypeAlias = Literal["jsonl", "markdown", "html"]
+"""Of a session in a file; JSONL can be taken in again."""
+
+
+class Asker(Protocol):
+    async def ask(self, question: str, /) -> str:
+        """A side question, which never enters the conversation. Raises AgentError."""
+        ...
 
 
 class Door(Protocol):
@@ -31,6 +43,9 @@ class Door(Protocol):
     def past(self, since: int, until: int) -> list[Entry]:
         """Facts with since < seq <= until. Raises StoreError."""
         ...
+
+    @property
+    def subtasks(self) -> Asker: ...
 
     @property
     def halted(self) -> str:
@@ -58,6 +73,7 @@ class Welcome(Plain, frozen=True):
     `keys` are other keys for actions, by the names of `tui.keys.ACTIONS`, several with commas between.
     `theme` is "dark", "light", or the name of one of Textual's. `mouse` off leaves the mouse to the terminal.
     `log` is the file of what goes wrong inside, "" for none.
+    `notify` is how the terminal tells somebody who looks elsewhere; `title` says where the session stands in its title.
     `status_command` is told where the session stands, and its line is shown; "" for none.
     """
 
@@ -72,12 +88,92 @@ class Welcome(Plain, frozen=True):
     keys: dict[str, str] = {}
     status_command: str = ""
     log: str = ""
+    notify: Literal["auto", "bell", "osc9", "osc777", "off"] = "auto"
+    title: bool = True
+
+
+class Known(Plain, frozen=True):
+    """A session that can be gone on with. `updated` is in epoch seconds; `title` is the first line said in it."""
+
+    id: str
+    title: str = ""
+    name: str = ""
+    cwd: str = ""
+    model: str = ""
+    updated: float = 0.0
+    turns: int = 0
+
+
+class Sessions(Protocol):
+    """The sessions that are kept. Everything but `open` blocks and is called in a thread. Raises AgentError."""
+
+    def listed(self) -> Sequence[Known]:
+        """The latest first."""
+        ...
+
+    def preview(self, session: str, /) -> str:
+        """What was said last: by the operator, and by the model."""
+        ...
+
+    def rename(self, session: str, name: str, /) -> None: ...
+
+    def export(self, session: Door, form: Form, file: Path, /) -> None: ...
+
+    async def check(self) -> None:
+        """Whether the config is in order, so that a session can be opened."""
+        ...
+
+    async def open(self, wish: Wish, /) -> Door: ...
+
+
+class Instructed(NamedTuple):
+    """A file of instructions: its path and bytes, and whether only its beginning is told to the model."""
+
+    path: str
+    size: int
+    cut: bool
+
+
+class Prompt(NamedTuple):
+    """A slash command of the operator's own: its body is sent as a message."""
+
+    name: str
+    body: str
+    path: str
+    description: str = ""
+    arguments: str = ""
+
+
+class Workplace(Protocol):
+    """What is on disk around a session. Everything blocks and is called in a thread. Raises AgentError."""
+
+    def instructions(self) -> Sequence[Instructed]: ...
+
+    def prompts(self) -> Sequence[Prompt]: ...
+
+    def remember(self, line: str, /) -> str:
+        """Adds a line to the instructions; returns the file."""
+        ...
+
+    def keep(self, key: str, value: str, /) -> str:
+        """Sets a key of the user's config; returns the file."""
+        ...
+
+    def moments(self, session: str, /) -> Mapping[int, int]:
+        """How many files were changed after each message, by its entry."""
+        ...
+
+    def changes(self, session: str, /) -> Changed: ...
+
+    def report(self, session: Door | None, words: str, /) -> str:
+        """Writes a report about the program, without secrets; returns the file."""
+        ...
 
 
 class Sources(NamedTuple):
     """What the screen asks for when it needs it. `rules` is None where nobody knows them.
 
-    `models` and `files` (paths below the working directory) may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
+    `sessions` is None where none are kept, `workplace` where nobody knows the files. `models` and `files` (paths below the working directory) may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
     `gates` are what decides about calls beside mode and rules, with how it is set.
     """
 
@@ -86,6 +182,8 @@ class Sources(NamedTuple):
     watchdog: Callable[[], str] = str
     files: Callable[[], Sequence[str]] = tuple
     gates: Callable[[], Sequence[tuple[str, str]]] = tuple
+    sessions: Sessions | None = None
+    workplace: Workplace | None = None
 
 
 class Leave(Plain, frozen=True):

@@ -24,6 +24,7 @@ Told: TypeAlias = (
     | ev.ModelSwitched
     | ev.ModeSwitched
     | ev.RuleAdded
+    | ev.EffortSwitched
     | ev.SubtaskStarted
     | ev.SubtaskCompleted
     | ev.Rewound
@@ -64,18 +65,20 @@ def remark(event: Told) -> Item:
             return Notice(f"model: {model}" + (f" ({reason})" if reason else ""))
         case ev.Rewound():
             return _rewound(event)
-        case ev.ModeSwitched() | ev.RuleAdded():
+        case ev.ModeSwitched() | ev.RuleAdded() | ev.EffortSwitched():
             return _gate(event)
         case ev.OperatorNote(text, level):
             return Notice(text, "info" if level == "detail" else level)
 
 
-def _gate(event: ev.ModeSwitched | ev.RuleAdded) -> Item:
+def _gate(event: ev.ModeSwitched | ev.RuleAdded | ev.EffortSwitched) -> Item:
     match event:
         case ev.ModeSwitched(mode):
             return Notice(f"permission mode: {mode}")
         case ev.RuleAdded(verdict, rule, kept):
             return Notice(f"{verdict} rule, {'in config' if kept else 'for this session'}: {rule}")
+        case ev.EffortSwitched(effort):
+            return Notice(f"effort: {effort or 'as the model does by itself'}")
 
 
 def _rewound(event: ev.Rewound) -> Item:

@@ -89,6 +89,14 @@ def test_what_makes_no_sense_is_refused_in_clear_words(argv, said):
     assert said in str(raised.value)
 
 
+def test_resume_without_an_id_asks_a_person_and_nobody_else():
+    assert start("-r").resume == ""
+    assert start("-r", "--model", "m").resume == ""
+    assert start("-r", "01X").resume == "01X"
+    with pytest.raises(UsageError, match="--resume needs an ID"):
+        start("-p", "-r")
+
+
 def test_a_word_like_a_command_is_a_message_where_one_is_meant():
     assert start("-p", "modles").prompt == "modles"
     assert start("--", "modles").prompt == "modles"

@@ -21,6 +21,9 @@ from agent_cli.cli.words import Line, Unreadable, read
         (["-p", "hello", "--model=x=y"], {"print": True, "model": "x=y"}, ["hello"]),
         (["-pcmx"], {"print": True, "continue": True, "model": "x"}, []),
         (["-m=x"], {"model": "=x"}, []),
+        (["-r"], {"resume": ""}, []),
+        (["-r", "-c"], {"resume": "", "continue": True}, []),
+        (["-r", "x", "y"], {"resume": "x"}, ["y"]),
         (["-m", "--yolo"], {"model": "--yolo"}, []),
         (["-m", "a", "-m", "b"], {"model": "b"}, []),
         (["--max-steps", "0"], {"max_steps": "0"}, []),
@@ -57,9 +60,21 @@ def test_what_needs_words_or_a_command_is_left_to_typer(argv):
 
 
 NAMES = [name for flag in FLAGS for name in flag.names]
+MAY_STAND_ALONE = {name for flag in FLAGS if flag.alone for name in flag.names}
 WORDS = st.one_of(
     st.sampled_from(
-        [*NAMES, *(f"{name}=v" for name in NAMES), "--", "-", "-pc", "-pmx", "-mx", "-qx", "--nope", ""]
+        [
+            *(name for name in NAMES if name not in MAY_STAND_ALONE),
+            *(f"{name}=v" for name in NAMES),
+            "--",
+            "-",
+            "-pc",
+            "-pmx",
+            "-mx",
+            "-qx",
+            "--nope",
+            "",
+        ]
     ),
     st.sampled_from(["hello", "fix it", "a b", "0", "=", "-1"]),
 )

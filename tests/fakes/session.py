@@ -19,6 +19,17 @@ NOON = 1_796_000_000.0
 """When the first fact happens; each later one is a second later."""
 
 
+class Asked:
+    """Answers every side question alike."""
+
+    def __init__(self) -> None:
+        self.questions: list[str] = []
+
+    async def ask(self, question: str, /) -> str:
+        self.questions.append(question)
+        return "because of the lexer"
+
+
 class FakeSession:
     """`play` records facts and shows previews. `refuses` is raised by the next `send`."""
 
@@ -26,6 +37,7 @@ class FakeSession:
         self.state = State("01SESSION", card, limits or Limits())
         self.state.checkpoint = "model"
         self.commands: list[Command] = []
+        self.subtasks = Asked()
         self.closed = ""
         self.halted = ""
         self.refuses: AgentError | None = None

@@ -27,6 +27,7 @@ from agent_cli.tui.desk import Desk
 from agent_cli.tui.door import Sources, Welcome
 from tests.fakes.screen import rendered
 from tests.fakes.session import FakeSession
+from tests.fakes.stage import Opened
 from tests.tui.samples import asks, whole_turn
 
 
@@ -37,6 +38,7 @@ class Board:
         self.items: list[Item] = []
         self.wiped = 0
         self.left = 0
+        self.stage = Opened(self.put)
         sources = Sources(lambda: models, lambda: ("bash:git diff*", "deny bash:rm*"))
         self.desk = Desk(Welcome(), self, sources, self.leave)
         if session is not None:
@@ -67,9 +69,24 @@ def session() -> FakeSession:
     return session
 
 
-@pytest.mark.parametrize("name", ["help", "context", "stats", "permissions", "model", "mode", "guardrail"])
+@pytest.mark.parametrize("name", ["context", "stats", "permissions", "model", "mode", "guardrail"])
 def test_report(name: str, session: FakeSession, words: SnapshotAssertion):
     assert Board(session).run(f"/{name}") == words
+
+
+def test_help_lists_every_command_with_its_words_and_names_the_keys(session: FakeSession):
+    text = Board(session).run("/help", 160)
+    for command in book.COMMANDS:
+        assert f"/{', /'.join((command.name, *command.aliases))} {command.arguments}".rstrip() in text
+        assert command.description in text
+    assert "shift+tab" in text.casefold()
+
+
+def test_help_in_a_narrow_place_cuts_nothing_off(session: FakeSession):
+    lines = Board(session).run("/help", 40).splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    shown = "".join(lines).replace(" ", "")
+    assert all(command.description.replace(" ", "")[:8] in shown for command in book.COMMANDS)
 
 
 def test_the_context_of_a_model_nobody_knows():

@@ -1,6 +1,6 @@
 """Where sessions are kept, and how the screen looks."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from agent_cli.config.kinds import File, Name, Section, Switch, says
 
@@ -24,6 +24,11 @@ class Session(Section, frozen=True):
 
 class Ui(Section, frozen=True):
     theme: Annotated[Name, says("The colours of the screen.")] = "auto"
+    notify: Annotated[
+        Literal["auto", "bell", "osc9", "osc777", "off"],
+        says("How the terminal tells that an approval waits or a turn ended while it is not looked at."),
+    ] = "auto"
+    title: Annotated[Switch, says("Whether the title of the terminal says where the session stands.")] = True
     keys: Annotated[
         dict[Name, str],
         says('Keys by action, commas between several; /keys lists the actions: {"mode": "f2"}.'),

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.commands import (
+    colours,
     context,
     figures,
     guardrail,
     model,
     permissions,
     plan,
+    project,
     rewind,
     screen,
+    sessions,
     tools,
     work,
 )
@@ -28,8 +33,8 @@ PLACES: dict[Where, str] = {
 }
 
 
-def find(name: str) -> Command | None:
-    return next((command for command in COMMANDS if name in (command.name, *command.aliases)), None)
+def find(name: str, own: Sequence[Command] = ()) -> Command | None:
+    return next((command for command in (*COMMANDS, *own) if name in (command.name, *command.aliases)), None)
 
 
 def nearest(name: str) -> str:
@@ -40,11 +45,11 @@ def nearest(name: str) -> str:
     return next(iter(difflib.get_close_matches(name, known, n=1)), "")
 
 
-def matching(start: str) -> list[Command]:
+def matching(start: str, own: Sequence[Command] = ()) -> list[Command]:
     """The commands whose name or alias begins with that."""
     return [
         command
-        for command in COMMANDS
+        for command in (*COMMANDS, *own)
         if any(name.startswith(start) for name in (command.name, *command.aliases))
     ]
 
@@ -52,7 +57,7 @@ def matching(start: str) -> list[Command]:
 def run(host: Host, line: str) -> Item | None:
     """A line that begins with a slash. An unknown command is answered with the nearest one."""
     name, _, rest = line[1:].partition(" ")
-    command = find(name)
+    command = find(name, host.own)
     if command is None:
         near = nearest(name)
         hint = f"Did you mean /{near}?" if near else "/help lists them."
@@ -62,7 +67,7 @@ def run(host: Host, line: str) -> Item | None:
 
 def _help(host: Host, _rest: str) -> Item:
     rows = [("Commands", "")]
-    for command in COMMANDS:
+    for command in (*COMMANDS, *host.own):
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
         now = command.now(host) if command.now else ""
         rows.append((f"{names} {command.arguments}".rstrip(), f"{command.description}{now}"))
@@ -88,15 +93,21 @@ COMMANDS: tuple[Command, ...] = (
     *work.COMMANDS,
     *plan.COMMANDS,
     *tools.COMMANDS,
+    *sessions.COMMANDS,
     *rewind.COMMANDS,
+    *project.COMMANDS,
     *context.COMMANDS,
     *figures.COMMANDS,
     *guardrail.COMMANDS,
+    *colours.COMMANDS,
     *screen.COMMANDS,
 )
 
+NAMES = frozenset(name for command in COMMANDS for name in (command.name, *command.aliases))
+
 BEGINNINGS = (
     ("/", "a command"),
+    ("#", "a line for the instructions in AGENTS.md"),
     ("!", "runs a shell command; its output goes into your message"),
     ("@", "a file of the project, anywhere in a message"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from agent_cli.kernel.commands import Command as Order
@@ -11,6 +11,7 @@ from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.door import Door, Sources, Welcome
 from agent_cli.tui.keys import Keys
 from agent_cli.tui.ledger import Ledger
+from agent_cli.tui.stage import Stage
 
 
 class Host(Protocol):
@@ -30,6 +31,14 @@ class Host(Protocol):
 
     @property
     def ledger(self) -> Ledger: ...
+
+    @property
+    def stage(self) -> Stage: ...
+
+    @property
+    def own(self) -> Sequence[Command]:
+        """Commands of the operator's own."""
+        ...
 
     @property
     def compacting(self) -> float:

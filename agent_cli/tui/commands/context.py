@@ -14,6 +14,21 @@ def _context(host: Host, _rest: str) -> Item:
     return views.context(session.state, session.shares()) if session else not_yet()
 
 
+def _btw(host: Host, rest: str) -> Item | None:
+    """The answer comes as the result of a subtask, also while a turn runs."""
+    session = host.session
+    if session is None:
+        return not_yet()
+    if not rest:
+        return Notice("/btw QUESTION", "error")
+
+    async def work() -> None:
+        await session.subtasks.ask(rest)
+
+    host.stage.meanwhile("asks beside the conversation", work)
+    return None
+
+
 def _compact(host: Host, rest: str) -> Item | None:
     if host.compacting:
         return Notice("It is being compacted already; Esc stops that.", "warning")
@@ -42,6 +57,7 @@ def _active(host: Host) -> str:
 
 COMMANDS: tuple[Command, ...] = (
     Command("context", "what fills the window", _context, ("boundaries",)),
+    Command("btw", "a side question that the conversation never learns of", _btw, arguments="QUESTION"),
     Command("compact", "reduce the conversation now", _compact, ("summarize",), arguments="[focus]"),
     Command(
         "done",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from agent_cli.kernel.commands import MODES, SetMode, SetModel
+from typing import Literal
+
+from agent_cli.kernel.commands import MODES, SetEffort, SetMode, SetModel
+from agent_cli.kernel.messages import Effort
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands.command import Command, Host, ordered
+from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
 
 
 def _model(host: Host, rest: str) -> Item | None:
@@ -15,6 +18,20 @@ def _model(host: Host, rest: str) -> Item | None:
     current = host.session.state.card.id if host.session else host.welcome.model or "not known yet"
     names = ", ".join(host.sources.models())
     return Report("Model", [("now", current), ("others", names or "/model NAME takes what --model takes")])
+
+
+def _effort(host: Host, rest: str) -> Item | None:
+    """The word auto takes the setting away."""
+    if host.session is None:
+        return not_yet()
+    wanted: dict[str, Effort | Literal[""]] = {"low": "low", "medium": "medium", "high": "high", "auto": ""}
+    if rest.casefold() in wanted:
+        return ordered(host, SetEffort(wanted[rest.casefold()]))
+    if rest:
+        return Notice(f"There is no effort {rest}. It is one of {', '.join(wanted)}.", "error")
+    state = host.session.state
+    offers = ", ".join(state.card.efforts) or f"{state.card.id} has none to set"
+    return Report("Effort", [("now", state.effort or "as the model does by itself"), ("offers", offers)])
 
 
 def _mode(host: Host, rest: str) -> Item | None:
@@ -29,5 +46,8 @@ def _mode(host: Host, rest: str) -> Item | None:
 
 COMMANDS: tuple[Command, ...] = (
     Command("model", "show or change the model", _model, arguments="[name]"),
+    Command(
+        "effort", "how much the model thinks before it answers", _effort, arguments="[low|medium|high|auto]"
+    ),
     Command("mode", "show or change the permission mode", _mode, arguments="[name]"),
 )

@@ -3,33 +3,84 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
+from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Rewind
-from agent_cli.kernel.rewinding import RewindWhat
+from agent_cli.kernel.messages import text_of
+from agent_cli.kernel.rewinding import RewindWhat, Spoken
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
+from agent_cli.tui.door import Door
+from agent_cli.tui.stage import Picking, Row
 
 WHAT: dict[str, RewindWhat] = {"": "both", "both": "both", "conversation": "conversation", "files": "files"}
+CHOICES: tuple[tuple[RewindWhat, str], ...] = (
+    ("both", "the conversation and the files"),
+    ("conversation", "the conversation alone; files stay as they are"),
+    ("files", "the files alone; the conversation goes on"),
+)
 
 
 def _rewind(host: Host, rest: str) -> Item | None:
-    """Without a number, the messages with their numbers."""
+    """Without a number, a list to choose from; the text of the message comes back to where one types."""
     if host.session is None:
         return not_yet()
     spoken = host.session.state.spoken
     number, _, what = rest.partition(" ")
-    if not number:
-        rows = [
-            (str(at), f"{time.strftime('%H:%M', time.localtime(said.time))}  {said.text}")
-            for at, said in enumerate(spoken, 1)
-        ]
-        title = "/rewind N goes back to before a message: /rewind N conversation, or files, for one of both"
-        return Report(title, rows or [("", "nothing was said yet")])
-    if not number.isdecimal() or not 0 < int(number) <= len(spoken) or what.strip() not in WHAT:
-        return Notice("/rewind N [both|conversation|files]; /rewind lists the messages.", "error")
-    return ordered(host, Rewind(spoken[int(number) - 1].seq, WHAT[what.strip()]))
+    if number:
+        if not number.isdecimal() or not 0 < int(number) <= len(spoken) or what.strip() not in WHAT:
+            return Notice("/rewind N [both|conversation|files]; /rewind lists the messages.", "error")
+        return ordered(host, Rewind(spoken[int(number) - 1].seq, WHAT[what.strip()]))
+    if host.session.state.running:
+        return Notice("A turn is running: /interrupt it first, or wait.", "warning")
+    host.stage.pick(_messages(host, host.session, spoken))
+    return None
+
+
+def _messages(host: Host, session: Door, spoken: list[Spoken]) -> Picking:
+    workplace = host.sources.workplace
+
+    def rows() -> list[Row]:
+        """The latest first."""
+        changed = workplace.moments(session.id) if workplace is not None else dict[int, int]()
+        return [_row(at, said, changed.get(said.seq, 0)) for at, said in reversed(list(enumerate(spoken, 1)))]
+
+    def preview(key: str) -> str:
+        return _text(session, int(key))
+
+    def chosen(key: str) -> None:
+        host.stage.pick(_choice(host, session, int(key)))
+
+    return Picking("Back to before which message?", rows, chosen, "nothing was said yet", preview)
+
+
+def _row(at: int, said: Spoken, files: int) -> Row:
+    changed = f"{files} file{'s' * (files != 1)} changed" if files else "no files changed"
+    return Row(
+        str(said.seq),
+        f"{at}  {said.text}",
+        f"{time.strftime('%H:%M', time.localtime(said.time))} · {changed}",
+    )
+
+
+def _choice(host: Host, session: Door, seq: int) -> Picking:
+    def chosen(key: str) -> None:
+        ordered(host, Rewind(seq, WHAT[key]))
+        if key != "files":
+            host.stage.write(_text(session, seq))
+
+    rows: Callable[[], list[Row]] = lambda: [Row(what, what, says) for what, says in CHOICES]  # noqa: E731
+    return Picking("What goes back?", rows, chosen)
+
+
+def _text(session: Door, seq: int) -> str:
+    """The whole message at that entry. Raises StoreError."""
+    for entry in session.past(seq - 1, seq):
+        if isinstance(entry.event, ev.OperatorMessage):
+            return text_of(entry.event.content)
+    return ""
 
 
 COMMANDS: tuple[Command, ...] = (

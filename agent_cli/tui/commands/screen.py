@@ -20,12 +20,21 @@ def _clear(host: Host, _rest: str) -> Item:
     return Notice("The screen is empty; the session and what the model knows are as before.", gap=0)
 
 
+def _copy(host: Host, _rest: str) -> Item | None:
+    answer = host.session.state.answer if host.session is not None else ""
+    if not answer:
+        return Notice("There is no answer yet that could be copied.")
+    host.stage.copy(answer, "the last answer")
+    return None
+
+
 def _quit(host: Host, _rest: str) -> None:
     host.leave()
 
 
 COMMANDS: tuple[Command, ...] = (
     Command("interrupt", "stop the running turn", _interrupt),
+    Command("copy", "copy the last answer", _copy),
     Command("clear", "empty the screen; the session stays", _clear),
     Command("quit", "leave; the session can be resumed", _quit, ("exit",)),
 )

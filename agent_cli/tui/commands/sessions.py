@@ -1,0 +1,146 @@
+"""Other sessions: going on with one, beginning one, naming and writing out this one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.commands.command import Command, Host, not_yet
+from agent_cli.tui.door import Door, Form, Known, Sessions
+from agent_cli.tui.stage import Picking, Row, Wish
+
+NOWHERE = Notice("No sessions are kept here.", "warning")
+BUSY = "A turn is running, and it would be stopped: /interrupt it first, or wait."
+FORMS: dict[str, Form] = {
+    "md": "markdown", "markdown": "markdown", "html": "html", "jsonl": "jsonl",
+}  # fmt: skip
+ENDINGS: dict[Form, str] = {"markdown": "md", "html": "html", "jsonl": "jsonl"}
+
+
+def picking(
+    sessions: Sessions, here: str, chosen: Callable[[str], None], left: Callable[[], None] | None = None
+) -> Picking:
+    """The list of sessions without the one that is open."""
+
+    def rows() -> list[Row]:
+        return [row_of(known, time.time()) for known in sessions.listed() if known.id != here]
+
+    return Picking(
+        "Go on with which session?", rows, chosen, "there is no other session", sessions.preview, left=left
+    )
+
+
+def row_of(known: Known, now: float) -> Row:
+    turns = f"{known.turns} turn{'s' * (known.turns != 1)}"
+    note = " · ".join(filter(None, (age(now - known.updated), turns, known.model.rpartition("/")[2])))
+    label = known.name or known.title or "(nothing said yet)"
+    return Row(known.id, label, note, f"{known.id} {known.title} {known.cwd}")
+
+
+def age(seconds: float) -> str:
+    """As one number and its unit."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "now"
+
+
+def _resume(host: Host, rest: str) -> Item | None:
+    if host.sources.sessions is None:
+        return NOWHERE
+    if _busy(host):
+        return Notice(BUSY, "warning")
+    if rest:
+        return _switch(host, Wish(resume=rest))
+
+    def chosen(key: str) -> None:
+        _switch(host, Wish(resume=key))
+
+    here = host.session.id if host.session is not None else ""
+    host.stage.pick(picking(host.sources.sessions, here, chosen))
+    return None
+
+
+def _new(host: Host, _rest: str) -> Item | None:
+    return _switch(host, Wish())
+
+
+def _fork(host: Host, rest: str) -> Item | None:
+    """At an entry, or with all of it."""
+    if host.session is None:
+        return not_yet()
+    if rest and not (rest.isascii() and rest.isdigit()):
+        return Notice("/fork [ENTRY]; ENTRY is a number, and /rewind lists your messages.", "error")
+    if not host.session.state.started:
+        return Notice("Nothing was said yet, so there is nothing to fork.", "warning")
+    return _switch(host, Wish(fork=f"{host.session.id}@{rest or host.session.state.seq}"))
+
+
+def _switch(host: Host, wish: Wish) -> Item | None:
+    if host.sources.sessions is None:
+        return NOWHERE
+    if _busy(host):
+        return Notice(BUSY, "warning")
+    if host.session is not None and wish.resume == host.session.id:
+        return Notice("That session is open here already.")
+    host.stage.switch(wish)
+    return None
+
+
+def _busy(host: Host) -> bool:
+    return host.session is not None and (host.session.state.running or host.compacting > 0)
+
+
+def _rename(host: Host, rest: str) -> Item | None:
+    session, sessions = host.session, host.sources.sessions
+    if session is None:
+        return not_yet()
+    if sessions is None:
+        return NOWHERE
+    if not rest:
+        return Notice("/rename NAME; --resume NAME finds the session then.", "error")
+
+    def work() -> Item:
+        sessions.rename(session.id, rest)
+        return Notice(f"This session is called {rest}; agent-cli --resume '{rest}' goes on with it.")
+
+    host.stage.later("names the session", work)
+    return None
+
+
+def _export(host: Host, rest: str) -> Item | None:
+    """The form may be told by the file's ending."""
+    session, sessions = host.session, host.sources.sessions
+    if session is None:
+        return not_yet()
+    if sessions is None:
+        return NOWHERE
+    first, _, more = rest.partition(" ")
+    form, file = (FORMS[first], more.strip()) if first in FORMS else (None, rest)
+    if form is None:
+        form = FORMS.get(file.rpartition(".")[2], "markdown")
+    path = _below(host, file or f"session-{session.id}.{ENDINGS[form]}")
+    host.stage.later("writes the session", lambda: _exported(sessions, session, form, path))
+    return None
+
+
+def _exported(sessions: Sessions, session: Door, form: Form, path: Path) -> Item:
+    sessions.export(session, form, path)
+    return Notice(f"The session is in {path}.")
+
+
+def _below(host: Host, file: str) -> Path:
+    cwd = (host.session.state.cwd if host.session is not None else "") or host.welcome.cwd
+    return Path(cwd).expanduser() / Path(file).expanduser()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("resume", "go on with another session", _resume, ("continue",), arguments="[ID or name]"),
+    Command("new", "begin a new session; this one can be resumed", _new),
+    Command("fork", "a new session that begins as this one did", _fork, arguments="[entry]"),
+    Command("rename", "give this session a name", _rename, arguments="NAME"),
+    Command("export", "write this session to a file", _export, arguments="[md|html|jsonl] [FILE]"),
+)

@@ -1,0 +1,88 @@
+"""Another session in the same screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from textual.theme import Theme
+from textual.widget import Widget
+
+from agent_cli.kernel.errors import AgentError
+from agent_cli.tui.blocks.notice import Banner
+from agent_cli.tui.commands import sessions as commands
+from agent_cli.tui.conversation import Conversation
+from agent_cli.tui.door import Welcome
+from agent_cli.tui.ink import ink_of
+from agent_cli.tui.stage import Wish
+
+
+class Holder(Protocol):
+    """The app that holds the conversation."""
+
+    conversation: Conversation
+    welcome: Welcome
+
+    @property
+    def current_theme(self) -> Theme: ...
+
+    def leave(self, exit_code: int = 0) -> None: ...
+
+    def adopt(self, welcome: Welcome) -> None: ...
+
+    def mount(self, *widgets: Widget) -> Awaitable[None]: ...
+
+    def batch_update(self) -> AbstractContextManager[None]: ...
+
+
+async def switch(app: Holder, wish: Wish) -> None:
+    """The other one is opened first: where that fails, this one stays. What was typed is taken along."""
+    before = app.conversation
+    source = before.desk.sources.sessions
+    if source is None:
+        return
+    try:
+        if wish.anew:
+            await source.check()
+            await _close(before, "it is opened anew")
+        session = await source.open(wish)
+        if not wish.anew:
+            await _close(before, "the operator went to another session")
+    except AgentError as problem:
+        before.put(Banner("The session could not be opened.", f"{problem}\n\nNothing else has changed."))
+        return
+    after = Conversation(app.welcome, ink_of(app.current_theme), before.desk.sources, app.leave)
+    after.desk.keys = before.desk.keys
+    after.desk.attach(session)  # whoever leaves now closes this one
+    app.conversation = after
+    with app.batch_update():
+        await before.remove()
+        await app.mount(after)
+    app.adopt(app.welcome)
+    after.composer.put(before.composer.text)
+    await after.follow(session)
+
+
+async def _close(conversation: Conversation, reason: str) -> None:
+    if conversation.desk.session is not None:
+        await conversation.desk.session.close(reason)
+
+
+async def choose(conversation: Conversation) -> Wish:
+    """Asks which session to go on with; a new one where none was chosen or none is kept."""
+    source = conversation.desk.sources.sessions
+    if source is None:
+        return Wish()
+    answer: asyncio.Future[Wish] = asyncio.get_running_loop().create_future()
+
+    def chosen(key: str) -> None:
+        if not answer.done():
+            answer.set_result(Wish(resume=key))
+
+    def left() -> None:
+        chosen("")
+
+    conversation.stage.pick(commands.picking(source, "", chosen, left))
+    return await answer

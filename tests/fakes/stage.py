@@ -1,0 +1,49 @@
+"""The stage of the slash commands, without a screen: what they opened stands in lists."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agent_cli.tui.blocks.item import Item
+from agent_cli.tui.stage import Picking, Wish
+
+
+class Opened:
+    """What takes a while is done at once."""
+
+    def __init__(self, put: Callable[[Item], None]) -> None:
+        self._put = put
+        self.begun: list[tuple[str, Callable[[], Awaitable[Item | None]]]] = []
+        self.theme = "dim"
+        self.lists: list[Picking] = []
+        self.wishes: list[Wish] = []
+        self.written: list[str] = []
+        self.copied: list[tuple[str, str]] = []
+
+    def pick(self, picking: Picking, /) -> None:
+        self.lists.append(picking)
+
+    def switch(self, wish: Wish, /) -> None:
+        self.wishes.append(wish)
+
+    def write(self, text: str, /) -> None:
+        self.written.append(text)
+
+    def themes(self) -> list[str]:
+        return ["dim", "loud"]
+
+    def paint(self, theme: str, /) -> str:
+        before = self.theme
+        self.theme = theme or self.theme
+        return before
+
+    def copy(self, text: str, what: str, /) -> None:
+        self.copied.append((text, what))
+
+    def meanwhile(self, doing: str, work: Callable[[], Awaitable[Item | None]], /) -> None:
+        self.begun.append((doing, work))
+
+    def later(self, doing: str, work: Callable[[], Item | None], /) -> None:
+        shown = work()
+        if shown is not None:
+            self._put(shown)

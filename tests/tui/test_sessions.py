@@ -1,0 +1,170 @@
+"""Going from one session to another in the same screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import AgentError, SessionLocked
+from agent_cli.tui.commands.sessions import age
+from agent_cli.tui.door import Door, Form, Known, Sources
+from agent_cli.tui.stage import Wish
+from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
+from tests.fakes.session import FakeSession
+from tests.tui.test_commands import Board
+
+KNOWN = (
+    Known("01SESSION", "this one", turns=1),
+    Known("01OLD", "Repair the parser", "", "/src/parser", "scripted/scripted-1", 1_700_000_000.0, 12),
+    Known("01OTHER", "Write the manual", "manual", "/src/manual", "a/b-2", 1_700_000_000.0, 1),
+)
+
+
+class Shelf:
+    """Sessions that are kept. `refuses` is raised by what opens."""
+
+    def __init__(self) -> None:
+        self.refuses: AgentError | None = None
+        self.wishes: list[Wish] = []
+        self.renamed: list[tuple[str, str]] = []
+        self.exported: list[tuple[str, Form, Path]] = []
+        self.opened: list[FakeSession] = []
+
+    def listed(self) -> Sequence[Known]:
+        return KNOWN
+
+    def preview(self, session: str, /) -> str:
+        return f"you: the last of {session}"
+
+    def rename(self, session: str, name: str, /) -> None:
+        self.renamed.append((session, name))
+
+    def export(self, session: Door, form: Form, file: Path, /) -> None:
+        self.exported.append((session.id, form, file))
+
+    async def check(self) -> None:
+        if self.refuses is not None:
+            raise self.refuses
+
+    async def open(self, wish: Wish, /) -> Door:
+        self.wishes.append(wish)
+        if self.refuses is not None:
+            raise self.refuses
+        session = FakeSession()
+        turn(session, f"said in {wish.resume or 'a new one'}")
+        answer(session, "an old answer")
+        self.opened.append(session)
+        return session
+
+
+async def test_the_list_filters_shows_the_last_exchange_and_switches():
+    first, shelf = FakeSession(), Shelf()
+    turn(first, "said before")
+    answer(first, "the answer here")
+    async with screen(first, sources=Sources(sessions=shelf)) as (app, pilot):
+        strike(app, "/resume")
+        await pilot.press("enter")
+        await sees(pilot, "Repair the parser")
+        text = shown(app)
+        assert "this one" not in text
+        assert "12 turns" in text
+        await sees(pilot, "the last of 01OLD")
+        strike(app, "manual")
+        await sees(pilot, "the last of 01OTHER")
+        assert "Repair the parser" not in shown(app)
+        await pilot.press("enter")
+        await sees(pilot, "said in 01OTHER")
+        assert first.closed
+        assert shelf.wishes == [Wish(resume="01OTHER")]
+        assert "the answer here" not in shown(app)
+        assert app.focused is app.conversation.composer
+        strike(app, "on it goes")
+        await pilot.press("enter")
+        await until(pilot, lambda: shelf.opened[0].commands)
+
+
+async def test_escape_leaves_the_list_and_everything_as_it_was():
+    first, shelf = FakeSession(), Shelf()
+    async with screen(first, sources=Sources(sessions=shelf)) as (app, pilot):
+        strike(app, "/resume")
+        await pilot.press("enter")
+        await sees(pilot, "Repair the parser")
+        await pilot.press("escape")
+        await until(pilot, lambda: "Repair the parser" not in shown(app))
+        assert app.focused is app.conversation.composer
+        assert not shelf.wishes
+        assert not first.closed
+
+
+async def test_a_session_that_cannot_be_opened_leaves_this_one_open():
+    first, shelf = FakeSession(), Shelf()
+    shelf.refuses = SessionLocked("It is open elsewhere.")
+    async with screen(first, sources=Sources(sessions=shelf)) as (app, pilot):
+        strike(app, "/resume 01OLD")
+        await pilot.press("enter")
+        await sees(pilot, "It is open elsewhere.")
+        assert not first.closed
+        assert app.session is first
+
+
+def board(session: FakeSession) -> tuple[Board, Shelf]:
+    shelf = Shelf()
+    made = Board(session)
+    made.desk.sources = made.desk.sources._replace(sessions=shelf)
+    return made, shelf
+
+
+@pytest.mark.parametrize(
+    ("line", "wish"),
+    [
+        ("/new", Wish()),
+        ("/reload", Wish(resume="01SESSION", anew=True)),
+        ("/continue manual", Wish(resume="manual")),
+        ("/fork", Wish(fork="01SESSION@5")),
+        ("/fork 3", Wish(fork="01SESSION@3")),
+    ],
+)
+def test_wishes(line: str, wish: Wish):
+    session = FakeSession()
+    turn(session)
+    answer(session, "so")
+    made, _ = board(session)
+    assert made.run(line) == ""
+    assert made.stage.wishes == [wish]
+
+
+def test_a_running_turn_is_not_stopped_by_leaving_for_another_session():
+    session = FakeSession()
+    session.play(ev.TurnStarted("m"))
+    made, _ = board(session)
+    for line in ("/reload", "/new", "/resume", "/resume x", "/fork"):
+        assert "A turn is running" in made.run(line)
+    assert not made.stage.wishes
+    assert not made.stage.lists
+
+
+def test_a_session_is_named_and_written_out(tmp_path: Path):
+    session = FakeSession()
+    session.state.cwd = str(tmp_path)
+    made, shelf = board(session)
+    assert "called the parser" in made.run("/rename the parser")
+    assert shelf.renamed == [("01SESSION", "the parser")]
+    assert "/rename NAME" in made.run("/rename")
+    for line in ("/export", "/export html", "/export a.jsonl", "/export md /x/y.txt"):
+        assert "The session is in" in made.run(line)
+    assert shelf.exported == [
+        ("01SESSION", "markdown", tmp_path / "session-01SESSION.md"),
+        ("01SESSION", "html", tmp_path / "session-01SESSION.html"),
+        ("01SESSION", "jsonl", tmp_path / "a.jsonl"),
+        ("01SESSION", "markdown", Path("/x/y.txt")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(-5, "now"), (59, "now"), (60, "1 min"), (7_200, "2 h"), (259_300, "3 d")]
+)
+def test_ages(seconds: float, text: str):
+    assert age(seconds) == text
