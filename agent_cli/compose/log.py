@@ -85,5 +85,16 @@ def _find(store: SqliteStore, wanted: str | None, cwd: str) -> SessionInfo:
     return found
 
 
+def session_ids(path: Path) -> frozenset[str]:
+    """Of all sessions in that file; a connection of its own, so that any thread may ask. Raises StoreError."""
+    from agent_cli.store.sqlite import open_store
+
+    store = open_store(path, read_only=True)
+    try:
+        return frozenset(info.id for info in store.sessions())
+    finally:
+        store.close()
+
+
 def new_id() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}"

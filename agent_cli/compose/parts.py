@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,11 @@ from agent_cli import __version__
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
 from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
-from agent_cli.compose.log import Kept
+from agent_cli.compose.log import Kept, session_db, session_ids
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
 from agent_cli.compose.plan import kept as kept_plans
+from agent_cli.compose.results import sweep_later
 from agent_cli.compose.sandbox import sandbox_of
 from agent_cli.compose.sandbox import told as told_of_sandbox
 from agent_cli.compose.scope import close, facts, results_of, root_of, workspace
@@ -76,7 +78,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         settings=request_settings(settings),
         fallbacks=settings.model.fallback,
         breakers=BREAKERS,
-        on_close=partial(_close, options, settings, kept, space),
+        on_close=partial(_close, options, settings, kept, space, _sweeping(options, settings)),
         spill=results.keep if results else None,
         folds=None if options.ephemeral else FoldFile(places.folds_dir(kept.log.session, options.environ)),
         snapshots=_snapshots(options, root, kept),
@@ -154,8 +156,19 @@ def _snapshots(options: RunOptions, root: Path, kept: Kept) -> Snapshots | None:
     return Snapshots(places.snapshots_dir(kept.log.session, options.environ), str(root))
 
 
-def _close(options: RunOptions, settings: Settings, kept: Kept, space: Workspace) -> None:
+def _sweeping(options: RunOptions, settings: Settings) -> Callable[[], None]:
+    """Takes old results away, off the way of the session; gives what calls it off."""
+    if options.ephemeral:
+        return lambda: None
+    ids = partial(session_ids, session_db(options, settings))
+    return sweep_later(places.results_dir("", options.environ), ids)
+
+
+def _close(
+    options: RunOptions, settings: Settings, kept: Kept, space: Workspace, sweeping: Callable[[], None]
+) -> None:
     """No command in the background outlives the session."""
+    sweeping()
     space.shells.close()
     if settings.session.transcripts and not options.ephemeral:
         save(kept.log, kept.entries, places.runs_dir(kept.log.session, options.environ))

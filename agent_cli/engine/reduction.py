@@ -136,11 +136,10 @@ class Reducer:
         keep = budget.kept(core.parts.compaction.keep_recent)
         keep = min(keep, size * 3 // 10) if force else keep
         self._count_refill()
-        plan = self._pruning(keep)
-        if plan is not None and not force and size - plan.saved <= DEEP * budget.limit:
+        plan, found = self._pruning(keep), self._cut(keep)
+        if plan is not None and not force and self._prune_is_enough(size, plan, found):
             self._prune(plan)
             return
-        found = self._cut(keep)
         mechanical = self._refills >= REFILLS or self._given_up
         cooled = core.state.turn >= core.state.boundaries.cool_until
         if found is not None and not mechanical and (force or cooled):
@@ -152,6 +151,14 @@ class Reducer:
             found = self._cut(keep)  # what was cleared is not saved twice
         if found is not None and (mechanical or context_size(core) >= budget.full):
             self._truncate(found)
+
+    def _prune_is_enough(self, size: int, plan: reduce.Prune, found: reduce.Cut | None) -> bool:
+        """Under the threshold, and deep below it, or as deep as a summary would come: what has to stay is that large."""
+        limit = self.budget.limit
+        left = size - plan.saved
+        return left <= DEEP * limit or (
+            left < limit and (found is None or found.saved - plan.saved < WORTH * limit)
+        )
 
     @property
     def _given_up(self) -> bool:

@@ -20,7 +20,7 @@ from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import scan, verb_of
 from agent_cli.ports import PathUse, Say, Touches
 from agent_cli.tools.bash_output import told
-from agent_cli.tools.capture import Capture, Live
+from agent_cli.tools.capture import KEPT, WHOLE, Capture, Live
 from agent_cli.tools.changes import changed_since, moment
 from agent_cli.tools.command_paths import paths_of
 from agent_cli.tools.disk import explain
@@ -85,14 +85,15 @@ class Bash:
             return await self._in_background(args)
         seconds = min(max(args.timeout, 1.0), MOST_SECONDS) if args.timeout > 0 else DEFAULT_SECONDS
         running = _Running(self._workspace, self._shells, args.command, say)
-        try:
-            timed_out = not await running.finish(seconds)
-        except asyncio.CancelledError as cut:
-            cut.args = (running.output.text(),)
-            raise
-        finally:
-            running.close()
-        return running.result(seconds if timed_out else None)
+        with contextlib.closing(running.output):
+            try:
+                timed_out = not await running.finish(seconds)
+            except asyncio.CancelledError as cut:
+                cut.args = (running.output.text(),)
+                raise
+            finally:
+                running.close()
+            return running.result(seconds if timed_out else None)
 
     async def _in_background(self, args: ShellArguments) -> Output:
         """Waits a moment, so that what fails at once is told at once."""
@@ -138,7 +139,7 @@ class _Running:
     """One call: the shell, its output, and the directory that it ended in."""
 
     def __init__(self, workspace: Workspace, shells: Shells, command: str, say: Say) -> None:
-        self.output = Capture()
+        self.output = Capture(beyond=WHOLE - 2 * KEPT)
         self.notes: list[str] = []
         self._workspace = workspace
         self._reaper = shells.reaper

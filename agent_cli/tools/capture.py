@@ -1,15 +1,20 @@
-"""The output of a program: head and tail in bounded memory, plain text without terminal codes."""
+"""The output of a program: all of it up to a bound, in bounded memory; plain text without terminal codes."""
 
 from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 import re
+import tempfile
+from typing import IO
 
 from agent_cli.ports import Say
 
 KEPT = 512_000
 """Bytes kept of the head, and as many of the tail."""
+WHOLE = 9_900_000
+"""Bytes of an output that is kept whole: a little less than what the file of a result holds."""
 _PERIOD = 0.1
 _LIVE = 8_000
 _CODES = re.compile(
@@ -19,13 +24,19 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class Capture:
-    """Takes bytes as they come; `text` is what the model reads of them."""
+    """Takes bytes as they come; `text` is what the model reads of them, `close` lets go of them.
 
-    def __init__(self, kept: int = KEPT) -> None:
+    `kept` bytes of the head and as many of the tail stay in memory; between them up to `beyond` bytes wait in a file
+    that has no name. Where no file can be written, they are left out.
+    """
+
+    def __init__(self, kept: int = KEPT, beyond: int = 0) -> None:
         self.total = 0
         self._kept = kept
         self._head = bytearray()
         self._tail = bytearray()
+        self._room = beyond
+        self._file: IO[bytes] | None = None
 
     def add(self, chunk: bytes) -> None:
         self.total += len(chunk)
@@ -35,15 +46,45 @@ class Capture:
             chunk = chunk[room:]
         self._tail += chunk
         if len(self._tail) > 2 * self._kept:
+            self._put_by(bytes(self._tail[: -self._kept]))
             del self._tail[: -self._kept]
 
     def text(self) -> str:
         tail = self._tail[-self._kept :]
-        left_out = self.total - len(self._head) - len(tail)
+        self._put_by(bytes(self._tail[: -self._kept]))
+        self._tail = tail
+        head = self._head + self._middle()
+        left_out = self.total - len(head) - len(tail)
         if left_out <= 0:
-            return plain((self._head + tail).decode(errors="replace"))
-        head, rest = self._head.decode(errors="replace"), tail.decode(errors="replace")
-        return f"{plain(head)}\n[… {left_out:,} of {self.total:,} bytes left out here …]\n{plain(rest)}"
+            return plain((head + tail).decode(errors="replace"))
+        first, rest = head.decode(errors="replace"), tail.decode(errors="replace")
+        return f"{plain(first)}\n[… {left_out:,} of {self.total:,} bytes left out here …]\n{plain(rest)}"
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._room = 0
+
+    def _put_by(self, piece: bytes) -> None:
+        """Behind the head, as far as there is room."""
+        piece = piece[: self._room]
+        if not piece:
+            return
+        try:
+            self._file = self._file or tempfile.TemporaryFile(prefix="agent-cli-")  # noqa: SIM115 - closed by close
+            self._file.write(piece)
+            self._room -= len(piece)
+        except OSError:
+            self._room = 0  # what is written stands; nothing may come behind a gap
+
+    def _middle(self) -> bytes:
+        if self._file is None:
+            return b""
+        with contextlib.suppress(OSError):
+            self._file.seek(0)
+            return self._file.read()
+        return b""
 
 
 def plain(text: str) -> str:

@@ -293,6 +293,45 @@ async def test_a_prune_goes_deep_or_a_summary_takes_its_place():
     await session.close()
 
 
+class Measuring(Playing):
+    """Counts what it is sent, as a service does."""
+
+    async def stream(self, prompt, /):
+        size = sum(len(str(part)) for message in prompt.messages for part in message.parts) // 4
+        helper = prompt.tool_choice == "none" or not prompt.tools
+        reply = says("short summary") if helper else self.replies.pop(0)
+        self.asked.append(prompt)
+        yield ev.Finished(reply.parts, Usage(input=size, output=100), "fake-1", reply.finish_reason)
+
+
+@pytest.mark.parametrize(
+    ("talk", "size", "mode"),
+    [
+        pytest.param(24_000, 12_000, "prune", id="what is left is about half of the threshold"),
+        pytest.param(56_000, 12_000, "summary", id="what is left is soon at the threshold again"),
+        pytest.param(6_000, 60_000, "prune", id="it is as much, and a summary would leave no less"),
+    ],
+)
+async def test_a_prune_does_where_it_goes_deep_or_a_summary_goes_no_deeper(talk: int, size: int, mode: str):
+    async def of_that_size(path: str, _: object) -> str:
+        return f"{path}: " + "x" * size
+
+    log = ListLog()
+    steps = [wants(("read", {"path": f"f{n}"})) for n in range(40)]
+    provider = Measuring(says("t" * talk), *steps, says("done"))
+    models = OneModel(provider, WIDE)
+    session = open_session(
+        provider, FakeTool("read", of_that_size, bounded=True), log=log, models=models, model=models.open(WIDE.id),
+        summary_prompt="Write the hand-over.",
+    )  # fmt: skip
+    await run(session, say("talk"))
+    session.send(say("read"))
+    await session.idle()
+    assert performed(log)[0].mode == mode
+    assert session.state.answer == "done"
+    await session.close()
+
+
 async def test_results_of_one_batch_that_fill_the_window_go_and_the_session_lives():
     async def huge(path: str, _: object) -> str:
         session.send(SetModel("fake-2"))
