@@ -9,7 +9,7 @@ import json
 from typing import NamedTuple
 
 from agent_cli.context.view import SUMMARY_OPENING, Item, cleared_result
-from agent_cli.kernel.messages import Document, Image, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from agent_cli.kernel.messages import Document, Image, Part, Reasoning, Text, ToolCall, ToolResult
 from agent_cli.kernel.todo import TodoItem, TodoStatus
 
 BYTES_PER_TOKEN = 4
@@ -207,11 +207,6 @@ def _ends(text: str, room: int) -> str:
     raw = text.encode()
     head, tail = raw[: room // 2].decode(errors="ignore"), raw[-(room // 2) :].decode(errors="ignore")
     return f"{head}\n[… left out here …]\n{tail}"
-
-
-def for_summary(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages with each tool result bounded, so that summarizing cannot itself overflow."""
-    return tuple(Message(message.role, tuple(_short(part) for part in message.parts)) for message in messages)
 
 
 def _short(part: Part) -> Part:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
 from agent_cli.context import reduce
 from agent_cli.context.budget import ASSUMED_WINDOW, Budget
 from agent_cli.context.view import Item
@@ -13,7 +15,7 @@ from agent_cli.engine.request import context_size, record_usage
 from agent_cli.engine.reserving import Hold, reserved, size_of
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, StreamCut
-from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec, text_of
+from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec, calls_of, text_of
 from agent_cli.kernel.usage import Usage
 from agent_cli.ports import OpenModel
 
@@ -101,11 +103,16 @@ class Summarizer:
         return min(SUMMARY_TOKENS, self._window() // 10)
 
     def _on_prefix(self, wanted: Wanted) -> Prompt:
-        """The same system text and tools, the messages, then what is wanted."""
+        """The same system text, tools and messages, so that they are read from the cache, then what is wanted.
+
+        Where writing a cache has a price, forbidding the tools would write the messages anew: they are only asked
+        not to be called.
+        """
         core = self._core
         tools = tuple(tool.spec for tool in core.tools().values())
-        messages = _with_request(reduce.for_summary(wanted.messages), wanted.request)
-        return self._prompt(core.system(), tools, messages)
+        prompt = self._prompt(core.system(), tools, _with_request(wanted.messages, wanted.request))
+        written = any(price.cache_write for price in self.model.card.prices)
+        return msgspec.structs.replace(prompt, tool_choice="auto") if written else prompt
 
     async def _folded(self, wanted: Wanted, share: float) -> str:
         """A text that each chunk of the transcript is folded into; the newest chunks where there are many."""
@@ -133,14 +140,17 @@ class Summarizer:
         )
 
     async def _ask(self, operation: str, prompt: Prompt) -> str:
-        """Asked again once where no text came and nothing explains it."""
+        """Asked again once where no text came and nothing explains it, or a tool was called that was not forbidden."""
         attempt = 1
         while True:
             finished = await self._stream(prompt)
             text = text_of(finished.parts).strip()
-            if text:
+            called = bool(calls_of(finished.parts)) and prompt.tool_choice == "auto" and bool(prompt.tools)
+            if text and not called:
                 return text
-            if attempt > 1 or _explained(finished):
+            if called:  # what stands beside a call is no hand-over
+                prompt = msgspec.structs.replace(prompt, tool_choice="none")
+            elif attempt > 1 or _explained(finished):
                 reason = finished.native_reason or finished.finish_reason
                 times = f"{attempt} attempt{'s' * (attempt != 1)}"
                 raise AgentError(
