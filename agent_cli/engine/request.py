@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -205,7 +206,7 @@ class Request:
                     finished.response_id,
                 )
             )
-        self._report_spent()
+        self._report_spent(self._served(finished.model))
         cut = closed if finished.finish_reason == "length" else frozenset[str]()
         return Answered(msgspec.structs.replace(finished, parts=parts), cut, _settled(finished, own))
 
@@ -233,12 +234,22 @@ class Request:
             )
         self._report_spent()
 
-    def _report_spent(self) -> None:
+    def _report_spent(self, served: ModelCard | None = None) -> None:
         usage, self._usage = self._usage, Usage()
         if usage == Usage():
             return
         self._reported = True
-        self._record_usage(self._core.model.card, usage, "step")
+        self._record_usage(served or self._core.model.card, usage, "step")
+
+    def _served(self, name: str) -> ModelCard | None:
+        """The card of the model that answered, where it is another one than was asked and its price is known."""
+        core, asked = self._core, self._core.model.card
+        if name in ("", asked.id) or asked.delegated or not asked.prices:
+            return None
+        with contextlib.suppress(ConfigError):
+            card = core.parts.models.open(f"{asked.provider}/{name}").card
+            return card if card.prices else None
+        return None
 
     def _record_usage(self, card: ModelCard, usage: Usage, purpose: ev.Purpose) -> None:
         core = self._core

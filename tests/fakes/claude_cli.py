@@ -86,7 +86,10 @@ class Bridge:
 
 
 class Run:
-    """`plan`: `turns` (text, calls, usage, reason), `fault`, `result` (fields over the last line)."""
+    """`plan`: `turns` (text, calls, usage, reason), `more` for words after the last one, `fault`, `result`.
+
+    `result` holds fields over the last line.
+    """
 
     def __init__(self, plan: dict[str, Any], session: str) -> None:
         self.plan = plan
@@ -139,7 +142,8 @@ class Run:
         for line in sys.stdin:  # words after its last one
             log(heard=json.loads(line)["message"]["content"])
             self.init(names)
-            self.turn(100, {"text": "And that."})
+            for at, turn in enumerate(self.plan.get("more", [{"text": "And that."}]), 100):
+                self.turn(at, turn)
             self.end()
 
     def init(self, names: list[str]) -> None:

@@ -48,11 +48,21 @@ class Talk:
     def new_in(self, prompt: Prompt) -> New | None:
         """None where the conversation is not what the program knows."""
         messages, count = prompt.messages, len(self.known)
+        if self.answered and _longer(messages[:count], self.known):
+            return New(messages[count:])
         if messages[:count] != self.known:
             return None
         if self.answered and len(messages) > count:
             return New(messages[count + 1 :]) if messages[count].role == "assistant" else None
         return New(messages[count:])
+
+
+def _longer(messages: tuple[Message, ...], known: tuple[Message, ...]) -> bool:
+    """Whether an answer at the end has gone on since: it was asked for more without a word in between."""
+    if not known or messages[:-1] != known[:-1] or known[-1].role != "assistant":
+        return False
+    before, now = known[-1].parts, messages[-1].parts
+    return messages[-1].role == "assistant" and len(now) > len(before) and now[: len(before)] == before
 
 
 class Claude:
