@@ -66,6 +66,11 @@ def window_full(estimate: int, window: int) -> Ending:
     return TurnError("canceled", "context-overflow", EXIT_CUT, message)
 
 
+def invalid(reason: str) -> Ending:
+    """The model said nothing that could be used, also when it was asked once more."""
+    return TurnError("error", "error", EXIT_CUT, reason)
+
+
 def refused(reason: str) -> Ending:
     return TurnError("refused", "halted", EXIT_HALTED, reason)
 

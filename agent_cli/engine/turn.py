@@ -27,6 +27,8 @@ GO_ON: dict[ev.FinishReason, str] = {
 }
 """What the model is told where its answer broke off, by the reason."""
 SETTLED = "not run: {reason}"
+BROKE_OFF = "the model's answer broke off twice ({reason}), and a tool call in it did not run"
+CUT_SHORT = "the answer was cut off by its output limit and is not whole: ask for the rest, or allow more with --max-output-tokens"
 EMPTY = "the model returned neither text nor a tool call"
 
 
@@ -66,6 +68,10 @@ class Turn:
             elif self._broke_off(finished):
                 told = GO_ON[finished.finish_reason].format(reason=finished.native_reason)
                 self._core.record(ev.OperatorMessage((Text(told),), by="product"))
+            elif finished.finish_reason == "other":
+                raise Stopped(
+                    endings.invalid(BROKE_OFF.format(reason=finished.native_reason or "no reason given"))
+                )
             elif not self._steer() and not self._forced():
                 return self._answered(finished)
 
@@ -180,8 +186,10 @@ class Turn:
         if self._empty > 1 or finished.finish_reason in ("refusal", "safety", "context"):
             reason = finished.native_reason or finished.finish_reason
             message = f"{EMPTY} (finish reason: {reason})"
-            raise Stopped(ev.TurnError("error", "error", endings.EXIT_CUT, message))
+            raise Stopped(endings.invalid(message))
 
     def _answered(self, finished: ev.Finished) -> Ending:
         stopping.boundary(self._core)
+        if finished.finish_reason == "length":
+            self._core.record(ev.OperatorNote(CUT_SHORT, "warning"))
         return endings.answered(finished.native_reason or finished.finish_reason)

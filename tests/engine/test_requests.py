@@ -100,3 +100,28 @@ async def test_an_answer_costs_what_the_model_takes_that_gave_it(served: str, mo
     (spent,) = [event for event in log.events if isinstance(event, ev.UsageReported)]
     assert (spent.model, spent.cost) == (model, cost)
     await session.close()
+
+
+async def test_an_answer_that_breaks_off_again_is_an_error_with_its_reason():
+    log = ListLog()
+    broken = ev.Finished((Text("I will call"),), Usage(), "fake-1", "other", "MALFORMED_FUNCTION_CALL")
+    provider = Playing(broken, broken, says("never"))
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    (end,) = [event for event in log.events if isinstance(event, ev.TERMINAL)]
+    assert isinstance(end, ev.TurnError)
+    assert (end.outcome, end.exit_code, len(provider.asked)) == ("error", 1, 2)
+    assert "MALFORMED_FUNCTION_CALL" in end.message
+    await session.close()
+
+
+async def test_an_answer_that_is_cut_again_is_given_with_a_warning():
+    log = ListLog()
+    provider = Playing(*(ev.Finished((Text("a"),), Usage(), "fake-1", "length", "max_tokens"),) * 2)
+    session = open_session(provider, log=log)
+    await run(session, say("go"))
+    warnings = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert len(provider.asked) == 2
+    assert ["cut off by its output limit" in text for text in warnings] == [True]
+    assert isinstance(session.state.ending, ev.TurnCompleted)
+    await session.close()
