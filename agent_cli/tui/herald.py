@@ -86,6 +86,8 @@ class Herald:
                 self._write(f"\x1b]777;notify;agent-cli;{said}\x07")
             case "bell" | "auto":
                 self._write("\x07")
+            case "off":
+                pass
 
 
 def best(environ: Mapping[str, str]) -> Notify:

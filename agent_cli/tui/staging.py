@@ -44,8 +44,8 @@ class Staging:
 
     @property
     def _app(self) -> App[Any]:
-        found: App[Any] = self._around.app  # pyright: ignore[reportUnknownMemberType]  Textual leaves it open
-        return found
+        # Textual leaves the type of the app's result open
+        return self._around.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     def pick(self, picking: Picking) -> None:
         from agent_cli.tui.picker import Picker

@@ -16,6 +16,7 @@ from agent_cli.tui.window_map import WindowMap
 
 LATEST = 12
 """Requests that /stats lists."""
+COLUMNS = "▁▂▃▄▅▆▇█"
 CELLS = 16
 """Of the gauge in /context: it does not wrap at 40 columns."""
 
@@ -118,11 +119,19 @@ def stats(state: State, ledger: Ledger) -> Report:
     rows.append(("ceilings", ", ".join(ceilings) or "none"))
     if ledger.turns:
         rows += [("", ""), ("Turn by turn, the latest", "")]
+        rows.append(("tokens", sparkline([row.usage.total for row in ledger.turns.values()])))
         rows += [(row.model, _spent(row)) for row in ledger.turns.values()]
     if ledger.spent:
         rows += [("", ""), ("Request by request, the latest", "")]
     rows.extend(filter(None, map(_request, list(ledger.spent)[-LATEST:])))
     return Report("Tokens and cost", rows)
+
+
+def sparkline(values: Sequence[int]) -> str:
+    """A column for each value, the highest in full; anything over zero shows. The highest is said, too."""
+    most = max(values, default=0)
+    columns = (COLUMNS[-(-value * len(COLUMNS) // most) - 1] if value and most else " " for value in values)
+    return f"{''.join(columns)}  at most {tokens(most)} in one" if most else ""
 
 
 def _request(entry: ev.Entry) -> tuple[str, str] | None:

@@ -484,7 +484,7 @@ async def test_searching_the_transcript():
 async def test_help_and_the_palette_list_the_commands():
     async with screen(size=(90, 60)) as (app, pilot):
         await pilot.press("f1")
-        await sees(pilot, "/permissions")
+        await sees(pilot, "command palette: everything there is")
         await pilot.press("ctrl+p")
         strike(app, "stats")
         await sees(pilot, "tokens and cost of each model")

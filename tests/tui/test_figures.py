@@ -7,7 +7,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.tui.ledger import LATEST, LATEST_TURNS, Ledger
-from agent_cli.tui.views import stats
+from agent_cli.tui.views import sparkline, stats
 
 
 def report(step: int, usage: Usage, cost: float | None) -> ev.Entry:
@@ -58,3 +58,9 @@ def test_of_many_turns_the_latest_are_kept():
     for turn in range(1, LATEST_TURNS + 3):
         ledger.feed(ev.Entry("s", turn, 0.0, turn, 1, ev.UsageReported("m", Usage(input=1), 0.0)))
     assert list(ledger.turns) == list(range(3, LATEST_TURNS + 3))
+
+
+def test_the_sparkline_shows_every_turn_and_the_highest_in_full():
+    assert sparkline([1, 400, 0, 800]).startswith("▁▄ █  at most ")
+    assert sparkline([7]).startswith("█  ")
+    assert sparkline([]) == ""
