@@ -11,7 +11,7 @@ from figures import Figure
 
 FILES = 100_000
 FIRST_MS, KEY_MS = 150, 16
-TYPED = ("parser_123", "src/tree", "prsr77", "readme", "zzzzqq")
+TYPED = ("parser_123", "src/tree", "prsr77", "readme", "zzzzqq", "pyyp")
 
 
 def measure(bench: Bench) -> Iterator[Figure]:
