@@ -64,11 +64,16 @@ def target_of(url: str) -> Target:
 
 
 async def fetch(target: Target, reach: Reach) -> Fetched:
-    """Follows redirects. Raises ToolError; whoever calls limits the time."""
+    """Follows redirects. Raises ToolError; whoever calls limits the time.
+
+    The first host was judged with the call, perhaps by a person; every other one that a redirect names is judged here.
+    """
+    judged = target.host
     for _ in range(MOST_HOPS + 1):
-        if not reach.allowed(target.host):
+        if target.host != judged and not reach.allowed(target.host):
             raise ToolError(
-                f"{target.url} was not fetched: the rules of the operator do not allow {target.host}."
+                f"The redirect to {target.url} was not followed: the rules of the operator do not allow {target.host} "
+                "unasked. Fetch that address itself if you need it."
             )
         answer = await _request(target, reach)
         if isinstance(answer, Fetched):
