@@ -117,6 +117,15 @@ class Editable(Protocol):
         ...
 
 
+@runtime_checkable
+class Asking(Editable, Protocol):
+    """A tool that asks the operator something: the text of his answer is what it is run for."""
+
+    def options(self, args: Any, /) -> tuple[str, ...]:
+        """Answers to choose from; others may be given."""
+        ...
+
+
 class Restored(NamedTuple):
     """Paths that have their content of then again, and those that have not, each with the reason."""
 

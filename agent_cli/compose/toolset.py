@@ -9,7 +9,7 @@ from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.context.boundaries import MARK
-from agent_cli.engine.own_tools import book, record_plan
+from agent_cli.engine.own_tools import ask_user, book, record_plan
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.permissions import hosts
@@ -54,6 +54,7 @@ def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
         | dropped(loaded, enabled)
         | withheld_wrappers(settings)
         | frozenset(() if marks else (MARK,))
+        | frozenset(() if settings.tools.ask == "auto" else (ask_user.NAME,))
     )
 
 

@@ -16,7 +16,10 @@ from agent_cli.engine.tree import stopping
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.messages import ToolCall
-from agent_cli.ports import Editable
+from agent_cli.ports import Asking, Editable
+
+REFUSED = "The operator refused this call."
+DECLINED = "The operator does not answer this question; decide by yourself, and say what you assumed."
 
 
 class Batch:
@@ -143,6 +146,7 @@ class Batch:
             ready.ruling.once_only,
             self._core.name,
             isinstance(ready.tool, Editable),
+            ready.tool.options(ready.args) if isinstance(ready.tool, Asking) else None,
         )
 
     def _decide(self, ready: Ready, answer: Answer, refused: set[str]) -> bool:
@@ -170,7 +174,8 @@ class Batch:
         if not answer.allowed:
             refused.add(call.call_id)
             core.tally.give_back(core.hub.turn, call.name)
-            told = f"The operator refused this call. {answer.message}".strip()
+            refusal = DECLINED if isinstance(ready.tool, Asking) else REFUSED
+            told = f"{refusal} {answer.message}".strip()
             self._settle(call, calls.failure(told))
             core.cut(core.refusals.refused(call))
         return bool(grant)

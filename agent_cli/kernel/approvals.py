@@ -15,6 +15,7 @@ class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
     `once_only` says that no answer holds for a later call; else `suggestion` is the rule of "always".
     `agent` is the name of the subtask that asks, "" for the session itself.
     `editable` says that an answer may carry another text than the one of the preview.
+    `options` is there for a question of the model: the text of the answer is what it wants, and these are offered.
     """
 
     call_id: str
@@ -27,6 +28,7 @@ class ApprovalRequested(Value, frozen=True, tag="approval-requested"):
     once_only: bool = False
     agent: str = ""
     editable: bool = False
+    options: tuple[str, ...] | None = None
 
 
 class ApprovalDecided(Value, frozen=True, tag="approval-decided"):

@@ -17,6 +17,7 @@ GATES: tuple[Policy, ...] = (
     policies.plan_mode,  # nothing that changes anything
     policies.plan_gate,  # nothing that changes anything before a plan is recorded
     policies.plan_approval,  # the operator agrees to each plan
+    policies.questions,  # what the model wants to know
     policies.path_scope,  # the project and what was added to it
     policies.url_scope,  # hosts of the web
     policies.secret_paths,  # .env, keys, credentials

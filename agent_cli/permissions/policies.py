@@ -145,6 +145,13 @@ def plan_approval(proposal: Proposal, facts: Facts) -> Ruling | None:
     return Ruling("ask", "plan-approval", "the operator agrees to each plan first", once_only=True)
 
 
+def questions(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """A question of the model waits for its answer; where nobody is there, the tool says so."""
+    if proposal.tool != ASK_USER or not facts.attended:
+        return None
+    return Ruling("ask", "question", "the agent has a question", once_only=True)
+
+
 def path_scope(proposal: Proposal, facts: Facts) -> Ruling | None:
     """Outside the roots a person is asked. Only a rule that names the place itself passes, and yolo."""
     if facts.mode == "yolo":
@@ -225,6 +232,7 @@ def mode(proposal: Proposal, facts: Facts) -> Ruling | None:
 
 BUNDLE = "read-bundle"
 RECORD_PLAN = "record_plan"
+ASK_USER = "ask_user"
 _OUTWARD = frozenset({"fetch_url", "spawn_agent", "agentic_fetch_url"})
 """Tools that wait for a plan whatever they touch."""
 _HARMLESS = re.compile(r"/dev/(null|zero|u?random|std(in|out|err)|tty|fd/\d+)")

@@ -36,6 +36,8 @@ HOLD = 0.4
 
 AROUND = 5
 """Cells of the margins, the border and the padding."""
+WHY = "why not? Enter denies, Esc goes back"
+WORDS = "your answer: Enter sends it, Esc goes back"
 ONCE = "each such change needs its own approval"
 
 
@@ -83,7 +85,7 @@ class Approvals(Vertical, can_focus=True):
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="what")
         yield Lines(id="keys")
-        yield Input(placeholder="why not? Enter denies, Esc goes back", compact=True)
+        yield Input(placeholder=WHY, compact=True)
 
     @property
     def pending(self) -> tuple[ApprovalRequested, ...]:
@@ -134,11 +136,13 @@ class Approvals(Vertical, can_focus=True):
         count = f"  {self._at + 1} of {len(self._pending)}" if len(self._pending) > 1 else ""
         asks = f"{cut(clean_line(asked.agent), 40)} asks for permission to use" if asked.agent else ""
         tool = cut(clean_line(asked.tool), 40)
+        if asked.options is not None:
+            asks, tool = f"{cut(clean_line(asked.agent), 40) or 'the agent'} asks you", ""
         title = f"? {asks} {tool}{count}" if asks else f"? {tool} asks for permission{count}"
         lines: list[Line] = [[Segment(cut(title, width), ink.warning)]]
         why = clean_line(asked.reason) + (f"  ({clean_line(asked.rule)})" if asked.rule else "")
         lines.extend([Segment("  "), *row] for row in wrap([Segment(f"why: {why}", ink.dim)], width - 2))
-        if asked.once_only:
+        if asked.once_only and asked.options is None:
             lines.extend([Segment("  "), *row] for row in wrap([Segment(ONCE, ink.warn)], width - 2))
         for at, other in enumerate(self._pending):
             if len(self._pending) > 1:
@@ -164,6 +168,10 @@ class Approvals(Vertical, can_focus=True):
     def _labels(self, *, short: bool) -> list[tuple[str, str]]:
         """Keys with what they do."""
         asked, first = self._pending[self._at], self._keys.first
+        if asked.options is not None:
+            numbers = [(str(number), clean_line(option)) for number, option in enumerate(asked.options, 1)]
+            own = [(first("deny-why"), "answer in your words"), (first("deny"), "do not answer")]
+            return [*numbers, *own]
         offered = [(first("approve"), "once")]
         if not asked.once_only:
             offered += [
@@ -188,7 +196,7 @@ class Approvals(Vertical, can_focus=True):
     async def _on_key(self, event: Key) -> None:
         if self.has_class("-why") or not self._pending:
             return
-        action = self._keys.action("approval", pressed(event))
+        action = self._numbered(event) or self._keys.action("approval", pressed(event))
         if self.screen.focused is not self:  # it came before the focus moved on
             self._stray(event)
         elif self._held is not None:
@@ -245,18 +253,32 @@ class Approvals(Vertical, can_focus=True):
     def _offers(self, action: str) -> bool:
         """Whether the chosen request can be answered like that."""
         asked = self._pending[self._at]
+        if asked.options is not None:
+            return action.isdecimal() or action in ("deny", "deny-why") or self._turns(action)
         if action == "approve-always":
             return bool(asked.suggestion) and not asked.once_only
         if action in ("next-approval", "previous-approval"):
-            return len(self._pending) > 1
+            return self._turns(action)
         return bool(action) and (action not in ("approve-call", "approve-tool") or not asked.once_only)
+
+    def _turns(self, action: str) -> bool:
+        return action in ("next-approval", "previous-approval") and len(self._pending) > 1
+
+    def _numbered(self, event: Key) -> str:
+        """The number of an option of the question that is shown, "" for another key."""
+        options, char = self._pending[self._at].options or (), event.character or ""
+        return char if char in map(str, range(1, len(options) + 1)) else ""
 
     def _choose(self, action: str) -> None:
         asked = self._pending[self._at]
+        if asked.options and action.isdecimal():
+            self._decide(Answer(asked.call_id, allowed=True, edit=asked.options[int(action) - 1]))
+            return
         if action == "deny-why":
             self.add_class("-why")
             reason = self.query_one(Input)
             reason.value = ""
+            reason.placeholder = WHY if asked.options is None else WORDS
             reason.focus()
         elif action == "deny":
             self._decide(Answer(asked.call_id, allowed=False))
@@ -273,7 +295,11 @@ class Approvals(Vertical, can_focus=True):
         event.stop()
         asked = self._pending[self._at]
         self.leave_reason()
-        self._decide(Answer(asked.call_id, allowed=False, message=event.value.strip()))
+        said = event.value.strip()
+        if asked.options is None:
+            self._decide(Answer(asked.call_id, allowed=False, message=said))
+        elif said:
+            self._decide(Answer(asked.call_id, allowed=True, edit=said))
 
 
 def _preview(asked: ApprovalRequested, width: int, ink: Ink) -> list[Line]:

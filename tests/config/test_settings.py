@@ -32,7 +32,7 @@ agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt ag
 compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
 compaction.model checkpoint.mode
-tools.builtin tools.disable tools.enable tools.concurrency tools.max_output_bytes tools.diagnostics tools.NAME.max_output_bytes
+tools.builtin tools.disable tools.enable tools.concurrency tools.max_output_bytes tools.ask tools.diagnostics tools.NAME.max_output_bytes
 tools.NAME.timeout tools.NAME.max_calls tools.NAME.required tools.NAME.args
 agentic.enabled agentic.small_model
 permissions.mode permissions.allow permissions.plan_mode permissions.plan_approval

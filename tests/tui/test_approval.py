@@ -309,3 +309,35 @@ async def test_nothing_of_a_request_is_a_control_code(later: Callable[[float], N
         assert "\x1b" not in shown(app)
         assert "\u202e" not in shown(app)
         assert "\\u202eevil" in shown(app)
+
+
+async def test_a_question_is_answered_by_number_or_in_words(later: Callable[[float], None]):
+    session = FakeSession()
+    for call_id, options in (("q1", ("alpha", "beta")), ("q2", ())):
+        session.play(
+            ev.ApprovalRequested(
+                call_id,
+                "ask_user",
+                "Which?",
+                "a question",
+                "question",
+                ev.Shown("Which?"),
+                "",
+                True,
+                options=options,
+            )
+        )
+    async with screen(session, size=(100, 30)) as (app, pilot):
+        await sees(pilot, "the agent asks you")
+        assert "2 beta" in shown(app)
+        assert "y once" not in shown(app)
+        later(QUIET * 1.1)
+        await pilot.press("2")
+        await until(pilot, lambda: Answer("q1", True, edit="beta") in session.commands)
+        await sees(pilot, "answer in your words")
+        later(QUIET * 1.1)
+        await pilot.press("N")
+        await sees(pilot, "your answer: Enter sends it")
+        strike(app, "go")
+        await pilot.press("enter")
+        await until(pilot, lambda: Answer("q2", True, edit="go") in session.commands)

@@ -56,6 +56,10 @@ class Tools(Section, frozen=True):
         Meta(ge=1000, le=10_000_000),
         says("Most bytes of a tool's result that the model gets: its head and its tail."),
     ] = 32_000
+    ask: Annotated[
+        Literal["off", "auto"],
+        says("Whether the agent may ask you questions while it works; where nobody is there, it is told so."),
+    ] = "auto"
     diagnostics: Annotated[
         dict[Name, str],
         says(

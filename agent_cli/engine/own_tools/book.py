@@ -7,8 +7,9 @@ from functools import partial
 
 from agent_cli.context.boundaries import MARK
 from agent_cli.engine.core import Core
-from agent_cli.engine.own_tools import record_plan, wait_and_verify
+from agent_cli.engine.own_tools import ask_user, record_plan, wait_and_verify
 from agent_cli.engine.own_tools.agentic import WRAPPERS, Agentic
+from agent_cli.engine.own_tools.ask_user import AskUser
 from agent_cli.engine.own_tools.mark_task_done import MarkTaskDone
 from agent_cli.engine.own_tools.record_plan import RecordPlan
 from agent_cli.engine.own_tools.wait_and_verify import WaitAndVerify
@@ -19,6 +20,7 @@ MAKERS: dict[str, Callable[[Core], Tool]] = {
     **{name: partial(Agentic, wrapper) for name, wrapper in WRAPPERS.items()},
     MARK: MarkTaskDone,
     wait_and_verify.NAME: WaitAndVerify,
+    ask_user.NAME: AskUser,
 }
 NAMES = tuple(MAKERS)
 NEEDS: dict[str, tuple[str, ...]] = {name: wrapper.inner for name, wrapper in WRAPPERS.items()}
