@@ -166,6 +166,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             help="What becomes of shell lines that only search or read, where a tool does that. Default: enforce.",
         ),
         _choice(
+            "--ask", key="tools.ask", choices=("off", "auto"),
+            help="Whether the agent may ask you questions; auto: where somebody is there. Default: auto.",
+        ),
+        _choice(
             "--sandbox", key="sandbox.mode", choices=("off", "workspace-write", "read-only"),
             help="Have the system confine what shell commands write. Default: off.",
         ),
