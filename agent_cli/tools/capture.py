@@ -6,7 +6,6 @@ import asyncio
 import codecs
 import contextlib
 import re
-import tempfile
 from typing import IO
 
 from agent_cli.ports import Say
@@ -71,6 +70,8 @@ class Capture:
         piece = piece[: self._room]
         if not piece:
             return
+        import tempfile  # only what is too long needs it, and it costs every start 2 ms
+
         try:
             self._file = self._file or tempfile.TemporaryFile(prefix="agent-cli-")  # noqa: SIM115 - closed by close
             self._file.write(piece)
