@@ -137,6 +137,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     ),
     "Configuration": (
         _text("--config", metavar="FILE", help="A config file over those of the project and the user."),
+        _text(
+            "--recipe", metavar="PATH|NAME",
+            help="Shape the agent for one job: `agent-cli recipes list` names those that there are.",
+        ),
         _text("-C", "--cd", metavar="DIR", help="Work as if started in DIR."),
         _text("--theme", key="ui.theme", metavar="NAME", help="Colours of the terminal UI: auto, dark, light, or a theme of Textual's."),
         _text(
@@ -224,6 +228,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "guardrails": (
         "agent_cli.cli.guardrails",
         "What guards a session and what stopped it; clear a halt; measure the watchdog.",
+    ),
+    "recipes": (
+        "agent_cli.cli.recipes",
+        "Recipes, which shape the agent for one job: list, show, check, make one.",
     ),
     "config": ("agent_cli.cli.config", "Show every setting and where it comes from; check the files."),
     "permissions": (

@@ -45,6 +45,7 @@ class Start:
     directory: str | None = None
     flags: dict[str, Any] = field(default_factory=dict[str, Any])
     config_file: str | None = None
+    recipe: str | None = None
     resume: str | None = None
     resume_latest: bool = False
     fork: str | None = None
@@ -78,6 +79,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         directory=given.get("cd"),
         flags=_settings(given),
         config_file=given.get("config"),
+        recipe=given.get("recipe"),
         resume=given.get("resume"),
         resume_latest="continue" in given,
         fork=given.get("fork"),
@@ -168,6 +170,7 @@ def run_options(start: Start) -> RunOptions:
         attended=not start.one_shot,
         flags=start.flags,
         config_file=_path(start.config_file),
+        recipe=start.recipe,
         resume=start.resume,
         resume_latest=start.resume_latest,
         fork=start.fork,

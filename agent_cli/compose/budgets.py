@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.task import is_from_task
 from agent_cli.config.settings import Settings
@@ -103,6 +107,24 @@ def _threshold_origin(loaded: Loaded, budget: Budget) -> str:
 
 def _origin(loaded: Loaded, key: str) -> str:
     return loaded.origins.get(key, "config")
+
+
+def alone(loaded: Loaded) -> Loaded:
+    """As it counts where nobody is there: `budgets.unattended` over the others, and what this run says over both."""
+    settings, said = loaded.settings, loaded.settings.budgets.unattended.given()
+    sections: dict[str, dict[str, Any]] = {"budgets": {}, "agent": {}}
+    origins = dict(loaded.origins)
+    for name, value in said.items():
+        section = "agent" if name.endswith("_usd") else "budgets"
+        if not loaded.said_now(f"{section}.{name}"):
+            sections[section][name] = value
+            origins[f"{section}.{name}"] = loaded.origins.get(f"budgets.unattended.{name}", "config")
+    settings = msgspec.structs.replace(
+        settings,
+        budgets=msgspec.structs.replace(settings.budgets, **sections["budgets"]),
+        agent=msgspec.structs.replace(settings.agent, **sections["agent"]),
+    )
+    return msgspec.structs.replace(loaded, settings=settings, origins=origins)
 
 
 def limits(settings: Settings, *, attended: bool) -> Limits:

@@ -12,6 +12,7 @@ from typing import Any
 class RunOptions:
     """`flags` are dotted config keys, only those that were given. `attended` is True where a person can answer.
 
+    `recipe` is a name or a path.
     `resume` is an id, an id's beginning or a name, "" where a person is to choose; `fork` the same, and @ENTRY behind it. `name` is given to the session. `record_to` is the file of a new script.
     `notices` are lines for the operator about how it was called.
     `trust` says that the operator trusts the project's `.agents/` as it is.
@@ -22,6 +23,7 @@ class RunOptions:
     attended: bool
     flags: dict[str, Any] = field(default_factory=dict[str, Any])
     config_file: Path | None = None
+    recipe: str | None = None
     resume: str | None = None
     resume_latest: bool = False
     fork: str | None = None

@@ -178,7 +178,7 @@ def _close(
 def _instructions(loaded: Loaded, root: Path) -> tuple[Instructions, ...]:
     from agent_cli.config.instructions import read_instructions
 
-    found = read_instructions(loaded.user, loaded.project, root)
+    found = read_instructions(loaded.user, loaded.project, root, loaded.recipe)
     return tuple(Instructions(str(file.source), file.text) for file in found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agent_cli.compose.budgets import alone
 from agent_cli.compose.log import open_log
 from agent_cli.compose.models import model_name, open_registry
 from agent_cli.compose.options import RunOptions
@@ -33,7 +34,10 @@ def prepare(options: RunOptions) -> Loaded:
     if options.trust and project is not None and not trusted:
         trust.trust(project, options.environ)
         trusted = True
-    return load(options.cwd, options.environ, options.flags, options.config_file, trusted=trusted)
+    loaded = load(
+        options.cwd, options.environ, options.flags, options.config_file, options.recipe, trusted=trusted
+    )
+    return loaded if options.attended else alone(loaded)
 
 
 def open_session(

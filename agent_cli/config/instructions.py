@@ -35,15 +35,18 @@ class Instruction(Plain, frozen=True):
     cut: bool = False
 
 
-def read_instructions(user: Path, project: Path | None, root: Path) -> tuple[Instruction, ...]:
-    """Those of the user scope, then those of the project: `.agents/` (`project`), then its top directory.
+def read_instructions(
+    user: Path, project: Path | None, root: Path, recipe: Path | None = None
+) -> tuple[Instruction, ...]:
+    """Those of the user scope, of the project (`.agents/`, then its top directory), then of the recipe's `.agents/`.
 
     Each file once, also where names are links to one file; empty ones are left out. Raises ConfigError for
     what is included and cannot be read.
     """
     seen: set[str] = set()
     found: list[Instruction] = []
-    for directories, ordered in (((user,), user), ((project, root) if project else (root,), project)):
+    scopes = [((user,), user), ((project, root) if project else (root,), project)]
+    for directories, ordered in [*scopes, *([((recipe,), recipe)] if recipe else [])]:
         scope = tuple(Path(os.path.realpath(directory)) for directory in directories)
         for file in [*_named(directories), *(_ordered(ordered / "AGENTS.d") if ordered else [])]:
             real = os.path.realpath(file)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from agent_cli.config import check, fields, files, old_spellings, places, problems, task_classes
+from agent_cli.config import check, fields, files, old_spellings, places, problems, recipes, task_classes
 from agent_cli.config.kinds import allowed_path
 from agent_cli.config.settings import VERSION, Settings
 from agent_cli.config.trust import waiting, without
@@ -52,6 +52,7 @@ class Loaded(Plain, frozen=True):
     files: tuple[Path, ...]
     user: Path
     project: Path | None
+    recipe: Path | None = None
     task: task_classes.Task | None = None
     left_out: tuple[str, ...] = ()
 
@@ -75,10 +76,11 @@ def load(
     environ: Mapping[str, str],
     flags: Mapping[str, Any],
     config_file: Path | None = None,
+    recipe: str | None = None,
     *,
     trusted: bool = True,
 ) -> Loaded:
-    """`flags` maps dotted keys to values; None stands for a flag that was not given.
+    """`flags` maps dotted keys to values; None stands for a flag that was not given. `recipe` is a name or a path.
 
     Where the project is not `trusted`, its file counts only as far as it takes nothing from the operator.
     Raises ConfigError that lists all that is wrong.
@@ -87,7 +89,8 @@ def load(
     wrong: list[str] = []
     notices: list[str] = []
     closed = None if trusted else project
-    layers = _files(_found(user, project, config_file, cwd), environ, closed)
+    shaped = recipes.find(recipe, cwd, environ, trusted=trusted) / places.AGENTS if recipe else None
+    layers = _files(_found((user, project, shaped), config_file, cwd), environ, closed)
     read = tuple(Path(layer.origin) for layer in layers)
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
     for layer in layers:
@@ -107,6 +110,7 @@ def load(
         files=read,
         user=user,
         project=project,
+        recipe=shaped,
         task=task,
         left_out=waiting(closed).all if closed else (),
     )
@@ -116,10 +120,10 @@ def load(
 
 
 def _found(
-    user: Path, project: Path | None, config_file: Path | None, cwd: Path
+    scopes: tuple[Path | None, ...], config_file: Path | None, cwd: Path
 ) -> Iterator[tuple[Path, Path]]:
     """Config files and what paths in them are relative to."""
-    for scope in (user, project):
+    for scope in scopes:
         file = files.in_directory(scope) if scope else None
         if scope and file:
             yield file, scope.parent if scope.name == places.AGENTS else scope

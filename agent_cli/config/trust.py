@@ -55,7 +55,7 @@ STRICTER = {
 }
 """Values that only take away."""
 
-RUNS = ("mcp.json", "guardrails.toml", "tools", "hooks", "agents", "commands", "skills")
+RUNS = ("mcp.json", "guardrails.toml", "tools", "hooks", "agents", "commands", "skills", "recipes")
 """Beside the config: what adds tools, programs or words of its own."""
 
 

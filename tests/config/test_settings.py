@@ -26,7 +26,7 @@ providers.NAME.base_url providers.NAME.api_key_env providers.NAME.api providers.
 providers.NAME.project providers.NAME.location
 models.NAME.window models.NAME.max_output models.NAME.input models.NAME.output models.NAME.cache_read
 models.NAME.cache_write
-claude.command claude.setting_sources budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration budgets.reserve budgets.on_exhaustion
+claude.command claude.setting_sources budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration budgets.unattended.max_steps budgets.unattended.max_duration budgets.unattended.max_turn_cost_usd budgets.unattended.max_session_cost_usd budgets.reserve budgets.on_exhaustion
 budgets.children budgets.child.max_steps budgets.child.max_duration budgets.child.max_tokens budgets.child.max_cost_usd
 agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file
 compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier

@@ -15,6 +15,19 @@ class Child(Section, frozen=True):
     max_cost_usd: Annotated[Money | None, says("Most dollars of one subtask.")] = None
 
 
+class Unattended(Section, frozen=True):
+    max_steps: Annotated[Ceiling | None, says("Instead of budgets.max_steps when nobody is there.")] = None
+    max_duration: Annotated[
+        Duration | None, says("Instead of budgets.max_duration when nobody is there.")
+    ] = None
+    max_turn_cost_usd: Annotated[
+        Money | None, says("Instead of agent.max_turn_cost_usd when nobody is there.")
+    ] = None
+    max_session_cost_usd: Annotated[
+        Money | None, says("Instead of agent.max_session_cost_usd when nobody is there.")
+    ] = None
+
+
 class Budgets(Section, frozen=True):
     max_steps: Annotated[
         Ceiling | None, says("Most model requests of one turn; 200 when nobody is there. 0 means none.")
@@ -26,6 +39,9 @@ class Budgets(Section, frozen=True):
     max_duration: Annotated[
         Duration | None, says("Longest time of one turn; 4h when nobody is there. 0 means none.")
     ] = None
+    unattended: Annotated[
+        Unattended, says("Ceilings of runs in which nobody is there; options of the command line win.")
+    ] = Unattended()
     reserve: Annotated[
         Switch,
         says(

@@ -1,0 +1,100 @@
+"""Whether a recipe is right: its texts, rules and models against what a run with it really has."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from agent_cli.compose.toolset import own_names, reach_of, withheld, world_tools
+from agent_cli.config import places
+from agent_cli.config.files import text_of
+from agent_cli.config.instructions import read_instructions
+from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded, load
+from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.permissions import rules
+from agent_cli.providers import catalog
+from agent_cli.tools.results import Results
+from agent_cli.tools.workspace import Workspace
+
+QUOTED = re.compile(r"`([a-z][a-z0-9_]*)(\(?)[^`]*`")
+FULL = ModelCard("", "", images=True, documents=True)
+
+
+def problems(recipe: Path, environ: Mapping[str, str]) -> list[str]:
+    """Sentences about all that is wrong, an empty list where nothing is."""
+    clean = {name: value for name, value in environ.items() if not name.startswith("AGENT_CLI_")}
+    clean["AGENT_CLI_HOME"] = str(recipe / ".nobody")  # only what the recipe itself says counts
+    try:
+        loaded = load(recipe, clean, {}, recipe=str(recipe))
+        found = read_instructions(recipe / ".nobody", None, recipe / places.AGENTS)
+    except AgentError as problem:
+        return [str(problem)]
+    settings = loaded.settings
+    wrong = [] if (recipe / "README.md").is_file() else ["it has no README.md"]
+    texts = {instruction.source: instruction.text for instruction in found}
+    texts |= {str(file): text_of(file) for file in sorted(recipe.rglob("*.md")) if str(file) not in texts}
+    bare = load(recipe / ".nobody", clean, {})
+    tools, every = _tools(recipe, loaded), _tools(recipe, bare)
+    for source, text in texts.items():
+        wrong += [f"{source}: {problem}" for problem in _unknown_tools(text, tools, every)]
+    wrong += _dead_rules(settings, tools)
+    wrong += _unknown_models(settings)
+    return wrong
+
+
+def _tools(recipe: Path, loaded: Loaded) -> frozenset[str]:
+    """The names of all tools that a run with these settings registers."""
+    left_out, space = withheld(loaded), Workspace(recipe, recipe)
+    made = world_tools(space, left_out, Results(recipe / ".nobody"), FULL, reach=reach_of(loaded.settings))
+    return frozenset(made) | own_names(left_out, plans=True)
+
+
+def _unknown_tools(text: str, tools: frozenset[str], every: frozenset[str]) -> Iterator[str]:
+    """What stands in backquotes and is meant as a tool: it is called, it is one elsewhere, or it nearly is one."""
+    told: set[str] = set()
+    for name, called in QUOTED.findall(text):
+        near = _near(name, every)
+        if name in tools or name in told or not (called or name in every or near):
+            continue
+        told.add(name)
+        hint = f"; did you mean `{near[0]}`?" if near and near[0] != name else ""
+        yield f"names the tool `{name}`, which a run with this recipe does not have{hint}"
+
+
+def _near(name: str, every: frozenset[str]) -> list[str]:
+    return difflib.get_close_matches(name, every, n=1, cutoff=0.85) if "_" in name else []
+
+
+def _dead_rules(settings: Settings, tools: frozenset[str]) -> Iterator[str]:
+    said = settings.permissions
+    for kind, texts in (("allow", said.allow), ("deny", said.deny)):
+        for text in texts:
+            rule = rules.parse(text)
+            if not any(rule.is_about(tool) for tool in tools):
+                yield f"permissions.{kind}: '{text}' never matches: no tool is called {rule.tool}"
+            elif kind == "allow" and text in said.deny:
+                yield f"permissions.allow: '{text}' never matches: the same rule denies it"
+
+
+def _unknown_models(settings: Settings) -> Iterator[str]:
+    model = settings.model
+    rows = {name: row.given() for name, row in settings.models.items()}
+    named = {
+        "model.name": model.name,
+        **{f"model.tiers.{size}": name for size, name in model.tiers.given().items()},
+    }
+    named |= {f"model.fallback[{at}]": name for at, name in enumerate(model.fallback)}
+    for key, name in named.items():
+        bare = (name or "").rpartition("/")[2]
+        own = model.provider in settings.providers or (name or "").partition("/")[0] in settings.providers
+        if (
+            name
+            and not own
+            and not name.startswith("local:")
+            and catalog.card(bare, model.provider, overrides=rows) is None
+        ):
+            yield f"{key}: the model {name} is unknown"

@@ -1,0 +1,64 @@
+"""Recipes: directories with a README and a complete `.agents/`, that shape the agent for one job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent_cli.config import files, places
+from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.values import Plain
+
+DIRECTORY = "recipes"
+SHIPPED = Path(__file__).parent.parent / DIRECTORY
+
+
+class Recipe(Plain, frozen=True):
+    """`path` is the directory that holds `.agents/`; `origin` is "shipped", "user" or "project"."""
+
+    name: str
+    path: str
+    origin: str
+    title: str
+
+
+def find(wanted: str, cwd: Path, environ: Mapping[str, str], *, trusted: bool = True) -> Path:
+    """The directory of a recipe, by its path or its name: the project's, then the user's, then the shipped ones.
+
+    A project that is not `trusted` has none: it could give a known name another meaning.
+
+    Raises ConfigError.
+    """
+    if wanted.startswith(("/", ".", "~")) or "/" in wanted:
+        found = Path(places.expanded(wanted, cwd, environ))
+        if (found / places.AGENTS).is_dir():
+            return found
+        raise ConfigError(f"{found} is no recipe: it holds no {places.AGENTS} directory. Name another one.")
+    known = {recipe.name: recipe for recipe in reversed(every(cwd, environ, trusted=trusted))}
+    if wanted in known:
+        return Path(known[wanted].path)
+    names = ", ".join(sorted(known)) or "none"
+    raise ConfigError(f"there is no recipe '{wanted}'; there are: {names}. A path needs a slash: ./{wanted}")
+
+
+def every(cwd: Path, environ: Mapping[str, str], *, trusted: bool = True) -> tuple[Recipe, ...]:
+    """The strongest first. One name may come more than once: the first counts."""
+    project = places.project_dir(cwd, environ)
+    scopes = [("project", project / DIRECTORY)] if project and trusted else []
+    scopes += [("user", places.user_dir(environ) / DIRECTORY), ("shipped", SHIPPED)]
+    return tuple(
+        Recipe(each.name, str(each), origin, _title(each))
+        for origin, scope in scopes
+        if scope.is_dir()
+        for each in sorted(scope.iterdir())
+        if (each / places.AGENTS).is_dir()
+    )
+
+
+def _title(recipe: Path) -> str:
+    """The first line of text under the heading of its README."""
+    try:
+        lines = files.text_of(recipe / "README.md").splitlines()
+    except ConfigError:
+        return ""
+    return next((line.strip() for line in lines if line.strip() and not line.startswith("#")), "")
