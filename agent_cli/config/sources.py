@@ -89,15 +89,11 @@ def load(
     wrong: list[str] = []
     notices: list[str] = []
     closed = None if trusted else project
-    shaped = recipes.find(recipe, cwd, environ, trusted=trusted) / places.AGENTS if recipe else None
+    shaped = _shaped(recipe, cwd, environ, trusted=trusted)
     layers = _files(_found((user, project, shaped), config_file, cwd), environ, closed)
     read = tuple(Path(layer.origin) for layer in layers)
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
-    for layer in layers:
-        _check(layer, wrong, notices)
-        if project is not None and Path(layer.origin).parent == project:
-            _leave_out(layer, notices)
-    _refuse(wrong)
+    _judge(layers, project, wrong, notices)
     task = task_classes.chosen(layer.tree for layer in layers)
     if task is not None:
         layers.insert(0, _of_task(task, cwd))
@@ -114,6 +110,20 @@ def load(
         task=task,
         left_out=waiting(closed).all if closed else (),
     )
+
+
+def _shaped(recipe: str | None, cwd: Path, environ: Mapping[str, str], *, trusted: bool) -> Path | None:
+    """The `.agents` directory of the recipe. Raises ConfigError."""
+    return recipes.find(recipe, cwd, environ, trusted=trusted) / places.AGENTS if recipe else None
+
+
+def _judge(layers: list[Layer], project: Path | None, wrong: list[str], notices: list[str]) -> None:
+    """Raises ConfigError with all that is wrong in them, and takes out what is not a project's to say."""
+    for layer in layers:
+        _check(layer, wrong, notices)
+        if project is not None and Path(layer.origin).parent == project:
+            _leave_out(layer, notices)
+    _refuse(wrong)
 
 
 # ── layers, the weakest first ────────────────────────────────────────────────────────────────────────────
