@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import re
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -45,6 +44,8 @@ def sweep(results: Path, known: Callable[[], frozenset[str]], now: float) -> int
     old = _old(results, now - KEPT_DAYS * DAY)
     orphans = old - known() if old else frozenset[str]()
     for name in orphans:
+        import shutil  # only a session that ends with old results needs it
+
         shutil.rmtree(results / name, ignore_errors=True)
     return len(orphans)
 
