@@ -52,7 +52,8 @@ def exists(connection: sqlite3.Connection) -> bool:
 
 def find(connection: sqlite3.Connection, words: str, limit: int) -> list[Hit]:
     """The best first. All words have to be there; the last letters of each may be missing."""
-    quoted = " ".join('"{}"*'.format(word.replace('"', '""')) for word in words.split())
+    plain = words.replace("\0", " ")
+    quoted = " ".join('"{}"*'.format(word.replace('"', '""')) for word in plain.split())
     if not quoted:
         return []
     rows = connection.execute(FIND, (quoted, limit)).fetchall()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_cli.kernel.errors import SessionLocked, SessionNotFound, StoreError
@@ -111,6 +111,7 @@ def test_it_is_found_by_all_words_in_any_order_and_by_beginnings(store: SqliteSt
 
 
 @settings(max_examples=40, deadline=None)
+@example(words="\0")
 @given(words=st.text(max_size=30))
 def test_no_words_are_a_mistake(words: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     store = open_store(tmp_path_factory.mktemp("store") / "sessions.db")
