@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -183,3 +184,22 @@ async def test_closing_cuts_what_waits_and_the_port_is_free() -> None:
             await waiting
         with pytest.raises(OSError):
             await asyncio.open_connection("127.0.0.1", bridge.port)
+
+
+@pytest.mark.parametrize("moments", range(5))
+async def test_a_connection_that_comes_in_while_it_is_closed_is_let_go(moments: int) -> None:
+    """Whatever of accepting it has happened by then: nothing waits for it, and nothing of it stays open."""
+
+    async def run(_: rpc.Invocation) -> ToolResult:
+        raise AssertionError
+
+    bridge = Bridge([SPEC], run)
+    await bridge.open()
+    with socket.create_connection((bridges.HOST, bridge.port)) as other:
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        await bridge.close()
+        other.setblocking(False)
+        with suppress(ConnectionResetError):
+            async with asyncio.timeout(5):
+                assert await asyncio.get_running_loop().sock_recv(other, 1) == b""

@@ -21,6 +21,8 @@ ALIVE_SECONDS = 15.0
 """Between two signs of life while a call runs, or waits for a person: clients give up on silence."""
 
 Run = Callable[[rpc.Invocation], Awaitable[ToolResult]]
+ACCEPTING = 4
+"""Rounds of the loop that accepting a connection takes at most."""
 
 
 class Bridge:
@@ -49,6 +51,11 @@ class Bridge:
         server, self._server = self._server, None
         if server is None:
             return
+        # A connection that is being accepted would lose its socket to a server that is closed.
+        for each in server.sockets:
+            asyncio.get_running_loop().remove_reader(each.fileno())
+        for _ in range(ACCEPTING):
+            await asyncio.sleep(0)
         server.close()
         for task in tuple(self._connections):
             task.cancel()
@@ -56,6 +63,9 @@ class Bridge:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
+        if self._server is None:  # it came in while the bridge was closed
+            writer.close()
+            return
         if task is not None:
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
