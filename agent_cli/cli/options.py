@@ -42,16 +42,16 @@ class Flag(Plain, frozen=True):
         return self.name.removeprefix("--").replace("-", "_")
 
 
-def _text(*names: str, key: str = "", metavar: str, help: str) -> Flag:  # noqa: A002 - reads as Typer's own
-    return Flag(names, help, key, "text", metavar)
+def _text(*names: str, key: str = "", metavar: str, says: str) -> Flag:
+    return Flag(names, says, key, "text", metavar)
 
 
-def _choice(*names: str, key: str = "", choices: tuple[str, ...], help: str) -> Flag:  # noqa: A002 - as above
-    return Flag(names, help, key, "choice", "|".join(choices), choices)
+def _choice(*names: str, key: str = "", choices: tuple[str, ...], says: str) -> Flag:
+    return Flag(names, says, key, "choice", "|".join(choices), choices)
 
 
-def _limit(name: str, key: str, help: str, kind: Kind = "count") -> Flag:  # noqa: A002 - as above
-    return Flag((name,), help, key, kind, {"seconds": "TIME", "dollars": "USD"}.get(kind, "N"))
+def _limit(name: str, key: str, says: str, kind: Kind = "count") -> Flag:
+    return Flag((name,), says, key, kind, {"seconds": "TIME", "dollars": "USD"}.get(kind, "N"))
 
 
 OPTION = "opt_"
@@ -62,29 +62,29 @@ FORMATS = ("text", "json", "stream-json")
 GROUPS: dict[str, tuple[Flag, ...]] = {
     "One-shot runs": (
         Flag(("-p", "--print"), "One turn: print the answer and exit. Piped stdin is appended to PROMPT."),
-        _choice("--output-format", choices=FORMATS, help="What -p prints on stdout. Default: text."),
+        _choice("--output-format", choices=FORMATS, says="What -p prints on stdout. Default: text."),
         Flag(("-q", "--quiet"), "Only errors on stderr."),
         Flag(("--verbose",), "Also the tokens and the cost of each step on stderr."),
         Flag(("--strict",), "Exit 1 when a used-up budget forced the answer."),
     ),
     "Model": (
-        _text("-m", "--model", key="model.name", metavar="MODEL", help="Model, alias, or PROVIDER/MODEL."),
+        _text("-m", "--model", key="model.name", metavar="MODEL", says="Model, alias, or PROVIDER/MODEL."),
         _text(
             "--provider", key="model.provider", metavar="NAME",
-            help="anthropic, openai, gemini, vertex, local, scripted, echo, or one of your config. Default: what --model or your keys suggest.",
+            says="anthropic, openai, gemini, vertex, local, scripted, echo, or one of your config. Default: what --model or your keys suggest.",
         ),
-        _text("--base-url", key="model.base_url", metavar="URL", help="Where the provider listens."),
-        _choice("--effort", key="model.effort", choices=("low", "medium", "high"), help="How hard the model thinks."),
+        _text("--base-url", key="model.base_url", metavar="URL", says="Where the provider listens."),
+        _choice("--effort", key="model.effort", choices=("low", "medium", "high"), says="How hard the model thinks."),
         _choice(
             "--tier", key="model.tier", choices=("frontier", "mid", "small"),
-            help="The provider's model of that size, instead of a name.",
+            says="The provider's model of that size, instead of a name.",
         ),
         Flag(
             ("--temperature",), "Sampling temperature, for models that take one.", "model.temperature", "number", "NUMBER"
         ),
         _choice(
             "--small-tier-parent", key="safety.small_tier_parent", choices=("warn", "refuse", "allow"),
-            help="What happens when a session in the terminal begins with a small model. Default: warn.",
+            says="What happens when a session in the terminal begins with a small model. Default: warn.",
         ),
         _limit("--max-output-tokens", "model.max_output_tokens", "Most tokens of one answer."),
         _limit("--context-window", "model.context_window", "Size of the context window in tokens."),
@@ -92,8 +92,8 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             ("--fallback-model",), "Goes on when the service of the model is down. Repeatable, in this order.",
             "model.fallback", "many", "MODEL",
         ),
-        _text("--record-to", metavar="FILE", help="Write what the model is asked and answers into a new script, without secrets."),
-        _text("--script", metavar="FILE", help="What the scripted provider says (JSONL)."),
+        _text("--record-to", metavar="FILE", says="Write what the model is asked and answers into a new script, without secrets."),
+        _text("--script", metavar="FILE", says="What the scripted provider says (JSONL)."),
         Flag(("--script-strict",), "Fail on any request that the script does not expect."),
     ),
     "Context": (
@@ -109,18 +109,18 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(("--no-agentic-tools",), "The same as --agentic-tools=false.", "agentic.enabled"),
         _text(
             "--agentic-small-model", key="agentic.small_model", metavar="MODEL",
-            help="The model of subtasks. Default: the provider's small one.",
+            says="The model of subtasks. Default: the provider's small one.",
         ),
         _choice(
             "--checkpoint", key="checkpoint.mode", choices=("model", "operator", "off"),
-            help="Who may say that a task is done, so that a record takes its place. Default: model.",
+            says="Who may say that a task is done, so that a record takes its place. Default: model.",
         ),
         Flag(("--no-checkpoint",), "Old for --checkpoint=off.", "checkpoint.mode"),
     ),
     "Session": (
         _text(
             "--task", key="session.task_class", metavar="CLASS",
-            help="Defaults for a kind of work: debug, implement, chat, research, review, or one of your config.",
+            says="Defaults for a kind of work: debug, implement, chat, research, review, or one of your config.",
         ),
         Flag(("-c", "--continue"), "Go on with the latest session of this directory."),
         Flag(
@@ -129,53 +129,53 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         ),
         _text(
             "--fork", metavar="ID[@ENTRY]",
-            help="A new session that begins as that one did, up to the entry; without one, all of it.",
+            says="A new session that begins as that one did, up to the entry; without one, all of it.",
         ),
-        _text("--name", metavar="NAME", help="Give the session a name, for --resume."),
-        _text("--session-db", key="session.db", metavar="PATH", help="Keep sessions in this file."),
+        _text("--name", metavar="NAME", says="Give the session a name, for --resume."),
+        _text("--session-db", key="session.db", metavar="PATH", says="Keep sessions in this file."),
         Flag(("--ephemeral",), "Keep the session in memory only."),
     ),
     "Configuration": (
-        _text("--config", metavar="FILE", help="A config file over those of the project and the user."),
+        _text("--config", metavar="FILE", says="A config file over those of the project and the user."),
         _text(
             "--recipe", metavar="PATH|NAME",
-            help="Shape the agent for one job: `agent-cli recipes list` names those that there are.",
+            says="Shape the agent for one job: `agent-cli recipes list` names those that there are.",
         ),
-        _text("-C", "--cd", metavar="DIR", help="Work as if started in DIR."),
-        _text("--theme", key="ui.theme", metavar="NAME", help="Colours of the terminal UI: auto, dark, light, or a theme of Textual's."),
+        _text("-C", "--cd", metavar="DIR", says="Work as if started in DIR."),
+        _text("--theme", key="ui.theme", metavar="NAME", says="Colours of the terminal UI: auto, dark, light, or a theme of Textual's."),
         _text(
             "--system-prompt-file", key="agent.system_prompt_file", metavar="FILE",
-            help="Replaces the system prompt.",
+            says="Replaces the system prompt.",
         ),
         _text(
             "--append-system-prompt", key="agent.append_system_prompt", metavar="TEXT",
-            help="Goes at the end of the system prompt.",
+            says="Goes at the end of the system prompt.",
         ),
         _choice(
             "--run-status", key="run_status", choices=("appended", "off"),
-            help="Tell the model in each request how much it has used.",
+            says="Tell the model in each request how much it has used.",
         ),
     ),
     "Permissions": (
-        _choice("--permission-mode", key="permissions.mode", choices=MODES, help="What runs without asking. Default: ask."),
+        _choice("--permission-mode", key="permissions.mode", choices=MODES, says="What runs without asking. Default: ask."),
         Flag(("--yolo",), "The same as --permission-mode yolo: everything runs.", "permissions.mode"),
         _choice(
             "--plan-mode", key="permissions.plan_mode", choices=("off", "advisory", "required"),
-            help="Have the agent write a plan; required: it may change nothing before it did. Default: off.",
+            says="Have the agent write a plan; required: it may change nothing before it did. Default: off.",
         ),
         Flag(("--plan-first",), "Deprecated: --plan-mode required.", "permissions.require_plan_artifact"),
         Flag(("--no-plan-first",), "Deprecated: --plan-mode off.", "permissions.require_plan_artifact"),
         _choice(
             "--bash-search-gate", key="safety.bash_search_gate", choices=("enforce", "warn", "allow"),
-            help="What becomes of shell lines that only search or read, where a tool does that. Default: enforce.",
+            says="What becomes of shell lines that only search or read, where a tool does that. Default: enforce.",
         ),
         _choice(
             "--ask", key="tools.ask", choices=("off", "auto"),
-            help="Whether the agent may ask you questions; auto: where somebody is there. Default: auto.",
+            says="Whether the agent may ask you questions; auto: where somebody is there. Default: auto.",
         ),
         _choice(
             "--sandbox", key="sandbox.mode", choices=("off", "workspace-write", "read-only"),
-            help="Have the system confine what shell commands write. Default: off.",
+            says="Have the system confine what shell commands write. Default: off.",
         ),
         Flag(("--trust",), "Trust this project's .agents directory as it is now, and remember that."),
         Flag(
@@ -199,7 +199,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         _limit("--max-duration", "budgets.max_duration", "Time a turn: 90, 90s, 15m, 4h. Default: none, unattended 4h.", "seconds"),
         _choice(
             "--on-exhaustion", key="budgets.on_exhaustion", choices=("final-answer", "fail"),
-            help="When steps, calls or tokens are used up: one last answer, or an error. Default: final-answer.",
+            says="When steps, calls or tokens are used up: one last answer, or an error. Default: final-answer.",
         ),
         _limit("--max-turn-cost-usd", "agent.max_turn_cost_usd", "Ends the turn that costs as much.", "dollars"),
         _limit(
@@ -208,11 +208,11 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         ),
         _choice(
             "--watchdog", key="safety.watchdog", choices=("off", "warn", "feedback", "enforce"),
-            help="What happens when the agent goes in circles. Default: warn, unattended enforce.",
+            says="What happens when the agent goes in circles. Default: warn, unattended enforce.",
         ),
         _choice(
             "--watchdog-profile", key="watchdog.profile", choices=("default", "seed", "strict"),
-            help="What the watchdog takes for going in circles: default, seed (lower), or strict.",
+            says="What the watchdog takes for going in circles: default, seed (lower), or strict.",
         ),
     ),
 }  # fmt: skip

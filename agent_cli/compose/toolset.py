@@ -78,6 +78,9 @@ def reach_of(settings: Settings) -> Reach:
     return Reach(allowed, private)
 
 
+NO_TOOLS = Own()
+
+
 def world_tools(
     workspace: Workspace,
     withheld: frozenset[str],
@@ -85,7 +88,7 @@ def world_tools(
     card: ModelCard,
     *,
     reach: Reach,
-    own: Own = Own(),  # noqa: B008  a frozen value
+    own: Own = NO_TOOLS,
 ) -> Mapping[str, Tool]:
     made = builtin(
         workspace,

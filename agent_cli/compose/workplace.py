@@ -43,7 +43,7 @@ class Workplace:
         from agent_cli.config.instructions import read_instructions
 
         loaded = prepare(self._options)
-        found = read_instructions(loaded.user, loaded.project, root_of(self._options, loaded))
+        found = read_instructions(loaded.user, loaded.project, root_of(self._options, loaded), loaded.recipe)
         return [Instructed(each.source, each.bytes, each.cut) for each in found]
 
     def prompts(self) -> Sequence[Prompt]:

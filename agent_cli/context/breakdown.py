@@ -27,6 +27,10 @@ class Overhead(Plain, frozen=True):
     tools: int
     memory: int
 
+    @property
+    def total(self) -> int:
+        return self.system + self.tools + self.memory
+
 
 def overhead_of(system: tuple[str, ...], tools: tuple[ToolSpec, ...]) -> Overhead:
     """What the instruction files say counts as memory."""

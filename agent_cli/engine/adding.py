@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_cli.engine.core import Core
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import AddRule
+from agent_cli.kernel.commands import AddRule, Verdict
 from agent_cli.kernel.errors import AgentError
 from agent_cli.permissions.lint import dead
 
@@ -16,8 +16,8 @@ def add_rule(core: Core, command: AddRule) -> None:
     if why:
         core.record(ev.OperatorNote(f"The rule '{rule}' was not added: {why}.", "error"))
         return
-    kept = command.keep and _kept(core, command, rule)
-    core.record(ev.RuleAdded(verdict, rule, kept))
+    in_config = command.keep and kept(core, verdict, rule)
+    core.record(ev.RuleAdded(verdict, rule, in_config))
     if verdict == "deny":
         core.parts.close(rule)
 
@@ -30,9 +30,10 @@ def _useless(core: Core, verdict: str, rule: str) -> str:
     return next((each.why for each in found if each.list == verdict and each.rule == rule), "")
 
 
-def _kept(core: Core, command: AddRule, rule: str) -> bool:
+def kept(core: Core, verdict: Verdict, rule: str) -> bool:
+    """Whether it is in the config now; if not, a note says why, and it holds for this session alone."""
     try:
-        core.parts.remember(rule, command.verdict)
+        core.parts.remember(rule, verdict)
     except AgentError as problem:
         core.record(ev.OperatorNote(str(problem), "error"))
         return False

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from agent_cli.engine import calls
+from agent_cli.engine.adding import kept
 from agent_cli.engine.calls import Ready, Refused
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
@@ -156,7 +157,7 @@ class Batch:
         if answer.allowed and scope != "once":
             grant = core.parts.suggest(ready.proposal, scope)
         if answer.allowed and scope == "always":
-            core.parts.remember(grant, "allow")
+            kept(core, "allow", grant)
         core.record(
             ev.ApprovalDecided(
                 call.call_id,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from agent_cli.context.breakdown import Overhead, overhead_of
 from agent_cli.context.budget import budget_of
 from agent_cli.context.view import View
 from agent_cli.engine.deadline import Deadline
@@ -34,6 +35,15 @@ log = logging.getLogger("agent_cli.engine")
 
 Stop: TypeAlias = Alert | budgets.Breach | Storm
 """What cuts a turn: the watchdog, a ceiling, or refusals without end."""
+
+
+class Prefix(NamedTuple):
+    """What stands before the messages of every prompt, with its size."""
+
+    model: str
+    tools: Mapping[str, Tool]
+    system: tuple[str, ...]
+    overhead: Overhead
 
 
 class Core:
@@ -88,7 +98,7 @@ class Core:
         self._know_budget()
         self.watchdog.restore(self.state.halts.watchdog)
         self.tally = Tally()
-        self._for_model: tuple[str, Mapping[str, Tool], tuple[str, ...]] | None = None
+        self._for_model: Prefix | None = None
 
     # ── facts ──
 
@@ -233,18 +243,17 @@ class Core:
         )
 
     def tools(self) -> Mapping[str, Tool]:
-        return self._prefix()[1]
+        return self.prefix().tools
 
-    def system(self) -> tuple[str, ...]:
-        return self._prefix()[2]
-
-    def _prefix(self) -> tuple[str, Mapping[str, Tool], tuple[str, ...]]:
-        """Tools and system prompt of the current model; the same objects until the model changes."""
+    def prefix(self) -> Prefix:
+        """Of the current model; the same objects until the model changes."""
         card = self.model.card
-        if self._for_model is None or self._for_model[0] != card.id:
+        if self._for_model is None or self._for_model.model != card.id:
             world = self.parts.tools(card)
             tools = tuned({**world, **self.own_tools(self, world)}, self.parts.settings.tunings)
-            self._for_model = (card.id, tools, self.parts.system(self.started, card))
+            system = self.parts.system(self.started, card)
+            overhead = overhead_of(system, tuple(tool.spec for tool in tools.values()))
+            self._for_model = Prefix(card.id, tools, system, overhead)
         return self._for_model
 
 

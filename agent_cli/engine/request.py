@@ -275,7 +275,7 @@ class Request:
         settings = core.parts.settings
         return Prompt(
             model=core.model.card.id,
-            system=core.system(),
+            system=core.prefix().system,
             tools=tuple(tool.spec for tool in core.tools().values()),
             messages=core.view.messages(),
             status=self._status(),
@@ -346,6 +346,5 @@ def context_size(core: Core) -> int:
     """Tokens of the next prompt: measured where the service said it, else all of it is estimated."""
     if core.state.total.usage.prompt:
         return core.state.context_tokens
-    schemas = sum(len(tool.spec.description) + len(str(tool.spec.schema)) for tool in core.tools().values())
     said = sum(estimate.tokens_of_part(item.part) for item in core.view.items())
-    return said + estimate.tokens_of_prose("".join(core.system())) + schemas // 4
+    return said + core.prefix().overhead.total

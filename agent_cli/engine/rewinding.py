@@ -33,7 +33,7 @@ async def rewind(core: Core, order: Rewind) -> None:
     conversation = order.what != "files"
     left = [item for item in core.view.items() if item.seq < order.to]
     size = sum(estimate.tokens_of_part(item.part) for item in left)
-    size += estimate.tokens_of_prose("".join(core.system()))
+    size += estimate.tokens_of_prose("".join(core.prefix().system))
     core.record(
         ev.Rewound(order.to, conversation, restored.paths, restored.failed, size if conversation else 0)
     )

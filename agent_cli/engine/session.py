@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Literal
 
-from agent_cli.context.breakdown import Share, overhead_of, shares
+from agent_cli.context.breakdown import Share, shares
 from agent_cli.engine import endings, rewinding, stopping
 from agent_cli.engine.adding import add_rule
 from agent_cli.engine.asides import Asides
@@ -96,8 +96,7 @@ class Session:
 
     def shares(self) -> tuple[Share, ...]:
         """What fills the window now, by what it is."""
-        overhead = overhead_of(self._core.system(), self.tools())
-        return shares(self._core.view.items(), self.state.context_tokens, overhead)
+        return shares(self._core.view.items(), self.state.context_tokens, self._core.prefix().overhead)
 
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
         """Joins at once: facts with seq > since from the log, then facts and previews as they come.

@@ -110,7 +110,7 @@ class Summarizer:
         """
         core = self._core
         tools = tuple(tool.spec for tool in core.tools().values())
-        prompt = self._prompt(core.system(), tools, _with_request(wanted.messages, wanted.request))
+        prompt = self._prompt(core.prefix().system, tools, _with_request(wanted.messages, wanted.request))
         written = any(price.cache_write for price in self.model.card.prices)
         return msgspec.structs.replace(prompt, tool_choice="auto") if written else prompt
 

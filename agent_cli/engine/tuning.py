@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
-from agent_cli.kernel.events import Display, Output
+from agent_cli.around import Around
+from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.values import Plain
-from agent_cli.ports import Say, Tool, Touches
+from agent_cli.ports import Tool
 
 
 class Tuning(Plain, frozen=True):
@@ -24,7 +25,7 @@ class Tuning(Plain, frozen=True):
     timeout: float | None = None
     max_calls: int | None = None
     required: bool = False
-    args: dict[str, Any] = {}  # noqa: RUF012  msgspec copies an empty default
+    args: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 PLAIN = Tuning()
@@ -67,33 +68,16 @@ class Tally:
             self._succeeded.clear()
 
 
-class Pinned:
+class Pinned(Around):
     """A tool some of whose arguments the model neither sees nor sets."""
 
     def __init__(self, tool: Tool, names: frozenset[str]) -> None:
-        self._tool = tool
-        self.spec = _without(tool.spec, names)
+        super().__init__(tool)
+        self._spec = _without(tool.spec, names)
 
     @property
-    def arguments(self) -> type[Any]:
-        return self._tool.arguments
-
-    @property
-    def read_only(self) -> bool:
-        return self._tool.read_only
-
-    @property
-    def bounded(self) -> bool:
-        return self._tool.bounded
-
-    def touches(self, args: Any, /) -> Touches:
-        return self._tool.touches(args)
-
-    def preview(self, args: Any, /) -> Display | None:
-        return self._tool.preview(args)
-
-    async def run(self, args: Any, say: Say, /) -> Output:
-        return await self._tool.run(args, say)
+    def spec(self) -> ToolSpec:
+        return self._spec
 
 
 def tuned(tools: Mapping[str, Tool], tunings: Mapping[str, Tuning]) -> dict[str, Tool]:

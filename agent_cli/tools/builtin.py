@@ -50,6 +50,8 @@ NAMES = (
 """In the order in which a model sees them."""
 COMPACT = frozenset({"read_file", "write_file", "edit_file", "list_dir", "grep", "bash"})
 """What a small model gets."""
+ANYWHERE = Reach()
+"""Any public host."""
 
 
 def builtin(
@@ -60,7 +62,7 @@ def builtin(
     profile: Literal["full", "compact"] = "full",
     disabled: frozenset[str] = frozenset(),
     results: Results | None = None,
-    reach: Reach = Reach(),  # noqa: B008  a frozen value
+    reach: Reach = ANYWHERE,
 ) -> tuple[Tool, ...]:
     """The tools of a model with these abilities.
 

@@ -72,7 +72,7 @@ def _young(path: str, since: int) -> Young | None:
         changed = Path(path).lstat().st_ctime_ns
     except OSError:
         return None
-    is_young = changed >= since - _TICK_NS and not os.path.isdir(path)  # noqa: PTH112  links are followed here
+    is_young = changed >= since - _TICK_NS and not os.path.isdir(path)  # noqa: PTH112  Path.is_dir raises behind a closed directory
     return Young(path, changed) if is_young else None
 
 

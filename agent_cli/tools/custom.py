@@ -36,7 +36,9 @@ class Definition(Plain, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
     description: Annotated[str, Meta(min_length=1)]
     command: Annotated[str, Meta(min_length=1)]
-    arguments: dict[Annotated[str, Meta(pattern=r"^[a-z_][a-z0-9_]*$")], Argument] = {}  # noqa: RUF012  msgspec copies it
+    arguments: dict[Annotated[str, Meta(pattern=r"^[a-z_][a-z0-9_]*$")], Argument] = msgspec.field(
+        default_factory=dict[str, Argument]
+    )
     timeout: Annotated[float, Meta(gt=0, le=600)] = 120
     read_only: bool = False
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
+from agent_cli.around import Around
 from agent_cli.kernel.errors import ConfigError, ToolError
-from agent_cli.kernel.events import Display, Output, as_text
-from agent_cli.kernel.messages import Text, ToolSpec
+from agent_cli.kernel.events import Output, as_text
+from agent_cli.kernel.messages import Text
 from agent_cli.permissions import globs
-from agent_cli.ports import Say, Tool, Touches
+from agent_cli.ports import Say, Tool
 from agent_cli.tools import template
 from agent_cli.tools.workspace import Workspace
 
@@ -26,36 +27,14 @@ PATH = "path"
 """What stands for the file in a command."""
 
 
-class Diagnosed:
+class Diagnosed(Around):
     """Checks what the tool changed. `commands` are shell lines by glob or suffix; the operator gave them."""
 
     def __init__(self, tool: Tool, bash: Tool, workspace: Workspace, commands: Mapping[str, str]) -> None:
-        self._tool = tool
+        super().__init__(tool)
         self._bash = bash
         self._workspace = workspace
         self._commands = commands
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._tool.spec
-
-    @property
-    def arguments(self) -> type[Any]:
-        return self._tool.arguments
-
-    @property
-    def read_only(self) -> bool:
-        return self._tool.read_only
-
-    @property
-    def bounded(self) -> bool:
-        return self._tool.bounded
-
-    def touches(self, args: Any, /) -> Touches:
-        return self._tool.touches(args)
-
-    def preview(self, args: Any, /) -> Display | None:
-        return self._tool.preview(args)
 
     async def run(self, args: Any, say: Say, /) -> Output:
         output = await self._tool.run(args, say)

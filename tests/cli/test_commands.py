@@ -7,25 +7,10 @@ import os
 
 import pytest
 
-from agent_cli.cli.entry import run
 from agent_cli.cli.options import FLAGS, GROUPS, KEYS
 from agent_cli.config.fields import all_keys
 from agent_cli.config.sources import load
 from agent_cli.providers import catalog
-
-
-@pytest.fixture
-def ask(tmp_path, monkeypatch, capfd):
-    """Runs a command in a directory of its own; returns exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def asked(*argv):
-        code = run(list(argv))
-        said = capfd.readouterr()
-        return code, said.out, said.err
-
-    return asked
-
 
 # ── the table of options against the schema ──
 

@@ -8,21 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_cli.cli.entry import run
 from agent_cli.config import places
-
-
-@pytest.fixture
-def ask(tmp_path, monkeypatch, capfd):
-    """Runs a command in a directory of its own; returns exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def asked(*argv):
-        code = run(list(argv))
-        said = capfd.readouterr()
-        return code, said.out, said.err
-
-    return asked
 
 
 @pytest.fixture

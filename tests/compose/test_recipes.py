@@ -97,7 +97,7 @@ def test_a_recipe_wins_over_the_project(project: Path) -> None:
 async def test_its_instructions_are_in_the_prompt(project: Path) -> None:
     made(project / "mine", {}, "Whistle while you work.")
     session = open_session(options(project, "./mine", model__provider="echo")).session
-    assert "Whistle while you work." in "".join(session._core.system())
+    assert "Whistle while you work." in "".join(session._core.prefix().system)
     await session.close()
 
 

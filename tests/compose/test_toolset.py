@@ -57,7 +57,7 @@ async def test_the_system_prompt_and_the_tools_stay_small(tmp_path: Path):
     session = opened(tmp_path)
     specs = [msgspec.structs.replace(tool.spec, brief="") for tool in session._core.tools().values()]
     size = sum(len(msgspec.json.encode(spec)) for spec in specs)
-    size += sum(len(text.encode()) for text in session._core.system())
+    size += sum(len(text.encode()) for text in session._core.prefix().system)
     await session.close()
     assert size / 3 < 6_000
 

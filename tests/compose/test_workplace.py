@@ -42,6 +42,15 @@ def test_a_line_is_added_to_the_file_that_counts_and_the_instructions_are_listed
     assert (found.path, found.size, found.cut) == (str(options.cwd / "AGENTS.md"), 21, False)
 
 
+def test_the_instructions_of_the_recipe_in_force_are_listed(options, tmp_path):
+    recipe = tmp_path / "mine" / ".agents"
+    recipe.mkdir(parents=True)
+    (recipe / "AGENTS.md").write_text("Whistle.")
+    options.recipe = str(recipe.parent)
+    (found,) = Workplace(options, tmp_path / "l").instructions()
+    assert found.path == str(recipe / "AGENTS.md")
+
+
 def test_a_theme_is_kept_in_the_users_config(workplace, options):
     file = Path(workplace.keep("ui.theme", "light"))
     assert json.loads(file.read_text(encoding="utf-8")) == {"ui": {"theme": "light"}}

@@ -15,10 +15,11 @@ from agent_cli.context.view import View
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import ContextOverflow, Overloaded
-from agent_cli.kernel.messages import Part, Prompt, Text, ToolCall, ToolResult
+from agent_cli.kernel.messages import Part, Prompt, Text, ToolCall
 from agent_cli.kernel.usage import ModelCard, Usage
 from tests.fakes.log import ListLog
 from tests.fakes.models import OneModel, Playing
+from tests.fakes.prompts import accepted
 from tests.fakes.sessions import open_session, run, say
 from tests.fakes.tools import FakeTool
 
@@ -154,14 +155,9 @@ deep = settings(deadline=None, max_examples=15, suppress_health_check=[HealthChe
 @given(shapes)
 async def test_no_session_dies_of_its_length_and_every_request_is_valid(shape: Shape):
     service, _ = await played(shape)
+    accepted(service.asked)
     for prompt in service.asked:
-        messages = prompt.messages
-        assert messages[0].role == messages[-1].role == "user"
-        assert all(one.role != other.role for one, other in itertools.pairwise(messages))
-        wanted = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolCall)]
-        answered = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolResult)]
-        assert wanted == answered
-        assert MARK in str(messages[0]), "what the operator said is never lost"
+        assert MARK in str(prompt.messages[0]), "what the operator said is never lost"
 
 
 @deep

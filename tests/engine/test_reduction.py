@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 
 import msgspec
 import pytest
@@ -15,11 +14,12 @@ from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact, Interrupt, SetModel
 from agent_cli.kernel.errors import ContextOverflow
-from agent_cli.kernel.messages import Text, ToolCall, ToolResult
+from agent_cli.kernel.messages import Text, ToolResult
 from agent_cli.kernel.usage import ModelCard, Usage
 from tests.fakes.clock import settle
 from tests.fakes.log import ListLog
 from tests.fakes.models import OneModel, Playing, says, wants
+from tests.fakes.prompts import accepted
 from tests.fakes.sessions import open_session, run, say
 from tests.fakes.tools import FakeTool
 
@@ -53,17 +53,6 @@ def performed(log: ListLog) -> list[ev.CompactionPerformed]:
     return [event for event in log.events if isinstance(event, ev.CompactionPerformed)]
 
 
-def valid(provider: Playing) -> None:
-    """Every request that was sent is one that every service accepts."""
-    for prompt in provider.asked:
-        messages = prompt.messages
-        assert messages[0].role == messages[-1].role == "user"
-        assert all(one.role != other.role for one, other in itertools.pairwise(messages))
-        wanted = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolCall)]
-        answered = [part.call_id for m in messages for part in m.parts if isinstance(part, ToolResult)]
-        assert wanted == answered
-
-
 async def test_old_results_are_cleared_first_and_no_model_is_asked():
     log = ListLog()
     provider = Playing(*reads(6), says("done"))
@@ -76,7 +65,7 @@ async def test_old_results_are_cleared_first_and_no_model_is_asked():
     assert "cleared to save context" in str(shown[0].content)
     assert "x" * 12_000 in str(shown[-1].content), "the last batch always stays"
     assert session.state.answer == "done"
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -99,7 +88,7 @@ async def test_a_summary_replaces_what_pruning_cannot_and_the_operators_words_su
     assert provider.asked[1].system == provider.asked[0].system, "on the cached prefix"
     assert provider.asked[1].messages[:1] == provider.asked[0].messages[:1]
     assert session.state.answer == "going on"
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -136,7 +125,7 @@ async def test_a_summarizer_that_fails_never_ends_the_turn_and_twice_is_enough()
     assert "truncated" in opening.text
     assert "message 0" in opening.text
     assert all(isinstance(e, ev.TurnCompleted) for e in log.events if isinstance(e, ev.TERMINAL))
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -153,7 +142,7 @@ async def test_a_prompt_that_the_service_refuses_as_too_long_is_reduced_once_and
     assert session.state.card.window == 8_000, "the figure in the refusal is the window now"
     assert performed(log)
     assert session.state.answer == "ok"
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -174,7 +163,7 @@ async def test_a_refusal_although_the_estimate_was_low_clears_what_the_estimate_
     await run(session, say("go"))
     assert session.state.answer == "ok"
     assert "cleared to save context" in str(provider.asked[-1].messages)
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -197,7 +186,7 @@ async def test_what_was_cleared_is_not_saved_again_by_the_truncation_behind_it()
     assert [event.mode for event in performed(log)] == ["prune", "mechanical"]
     assert performed(log)[-1].tokens_after > 20_000, "the last batch is still there"
     assert session.state.answer == "ok"
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -289,7 +278,7 @@ async def test_a_prune_goes_deep_or_a_summary_takes_its_place():
     await run(session, say("read"))
     assert [event.mode for event in performed(log)] == ["summary"]
     assert performed(log)[0].tokens_after < 0.7 * session.state.context_limit
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -349,7 +338,7 @@ async def test_results_of_one_batch_that_fill_the_window_go_and_the_session_live
     await run(session, say("read all"))
     assert session.state.answer == "done"
     assert "cleared to save context" in str(provider.asked[-1].messages)
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 
@@ -423,7 +412,7 @@ async def test_two_hundred_steps_of_large_results_fit(window: int):
     assert session.state.answer == "done"
     assert len(performed(log)) > 5
     assert "the instruction" in str(provider.asked[-1].messages[0])
-    valid(provider)
+    accepted(provider.asked)
     await session.close()
 
 

@@ -15,6 +15,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt, Reset, SetMode, SetModel
 from agent_cli.kernel.errors import (
     AuthFailed,
+    ConfigError,
     ConnectionFailed,
     ContextOverflow,
     RateLimited,
@@ -28,7 +29,7 @@ from agent_cli.ports import Facts, OpenModel, Proposal, Ruling
 from tests.fakes.clock import FakeClock, InstantClock, settle
 from tests.fakes.log import ListLog
 from tests.fakes.models import CARD, OneModel, Playing, says, wants
-from tests.fakes.sessions import is_fact, open_session, run, say, until
+from tests.fakes.sessions import ask_writes, is_fact, open_session, run, say, until
 from tests.fakes.tools import FakeTool, never
 
 
@@ -699,6 +700,23 @@ async def test_an_approval_that_holds_once_grants_nothing():
     session.send(Answer(asked.event.call_id, allowed=True, scope="always"))
     await session.idle()
     assert (tool.ran, remembered, session.state.grants) == (["a"], [], ())
+    await session.close()
+
+
+async def test_an_always_that_cannot_be_written_ends_no_turn_and_holds_for_the_session():
+    def broken(rule: str, verdict: str) -> None:
+        raise ConfigError("the config cannot be written")
+
+    log, tool = ListLog(), FakeTool("write", read_only=False)
+    provider = Playing(wants(("write", {"path": "a"})), wants(("write", {"path": "b"})), says("ok"))
+    session = open_session(provider, tool, log=log, judge=ask_writes, remember=broken)
+    session.send(say("go"))
+    asked = (await until(session, is_fact(ev.ApprovalRequested)))[-1]
+    session.send(Answer(asked.event.call_id, allowed=True, scope="always"))
+    await session.idle()
+    assert tool.ran == ["a", "b"]
+    assert ev.OperatorNote("the config cannot be written", "error") in log.events
+    assert isinstance(log.events[-1], ev.TurnCompleted)
     await session.close()
 
 

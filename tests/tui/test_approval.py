@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
+from textual.pilot import Pilot
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Say
@@ -32,6 +34,17 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
 def panel(app: AgentApp) -> Approvals:
     return app.query_one(Approvals)
+
+
+@asynccontextmanager
+async def asked() -> AsyncIterator[tuple[FakeSession, AgentApp, Pilot[object]]]:
+    """A screen on which two approvals wait, with the keys at their panel."""
+    session = FakeSession()
+    asks(session)
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "1 of 2")
+        await until(pilot, lambda: app.focused is panel(app))
+        yield session, app, pilot
 
 
 def decided(session: FakeSession, *call_ids: str) -> None:
@@ -141,11 +154,7 @@ def patient(later: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> 
 async def test_a_sentence_that_begins_with_a_deciding_key_decides_nothing(
     text: str, later: Callable[[float], None]
 ):
-    session = FakeSession()
-    asks(session)
-    async with screen(session) as (app, pilot):
-        await sees(pilot, "1 of 2")
-        await until(pilot, lambda: app.focused is panel(app))
+    async with asked() as (session, app, pilot):
         later(QUIET * 1.1)
         strike(app, text)
         await until(pilot, lambda: app.conversation.composer.text == text)
@@ -158,11 +167,7 @@ async def test_a_sentence_that_begins_with_a_deciding_key_decides_nothing(
 
 @pytest.mark.usefixtures("patient")
 async def test_a_deciding_key_is_shown_while_it_is_held_and_enter_takes_it(later: Callable[[float], None]):
-    session = FakeSession()
-    asks(session)
-    async with screen(session) as (app, pilot):
-        await sees(pilot, "1 of 2")
-        await until(pilot, lambda: app.focused is panel(app))
+    async with asked() as (session, _, pilot):
         later(QUIET * 1.1)
         await pilot.press("t")
         await sees(pilot, "t …")
@@ -174,11 +179,7 @@ async def test_a_deciding_key_is_shown_while_it_is_held_and_enter_takes_it(later
 @pytest.mark.parametrize("key", ["escape", "tab", "down"])
 @pytest.mark.usefixtures("patient")
 async def test_a_held_key_is_taken_back_by_a_key_that_types_nothing(key: str, later: Callable[[float], None]):
-    session = FakeSession()
-    asks(session)
-    async with screen(session) as (app, pilot):
-        await sees(pilot, "1 of 2")
-        await until(pilot, lambda: app.focused is panel(app))
+    async with asked() as (session, app, pilot):
         later(QUIET * 1.1)
         await pilot.press("y")
         await sees(pilot, "y …")
@@ -189,11 +190,7 @@ async def test_a_held_key_is_taken_back_by_a_key_that_types_nothing(key: str, la
 
 
 async def test_the_first_letter_of_a_message_takes_the_focus_along(later: Callable[[float], None]):
-    session = FakeSession()
-    asks(session)
-    async with screen(session) as (app, pilot):
-        await sees(pilot, "1 of 2")
-        await until(pilot, lambda: app.focused is panel(app))
+    async with asked() as (session, app, pilot):
         later(QUIET * 1.1)
         assert "Tab comes here" not in shown(app)
         await pilot.press("w", "a", "i", "t", "enter")

@@ -31,10 +31,7 @@ def entries(text: Iterable[str]) -> Iterator[Entry]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-            if not wire.is_object(record):
-                raise ValueError("not an object")  # noqa: TRY301 - told with the line, like the rest
-            entry = _entry(record)
+            entry = _entry(json.loads(line))
         except (ValueError, RecursionError, msgspec.ValidationError) as problem:
             raise AgentError(
                 f"Line {number} is not a fact of a session: {problem}. Nothing was imported; the file has to be "
@@ -44,7 +41,10 @@ def entries(text: Iterable[str]) -> Iterator[Entry]:
             yield entry
 
 
-def _entry(record: dict[str, Any]) -> Entry | None:
+def _entry(record: Any) -> Entry | None:
+    """None where it is no fact. Raises ValueError, ValidationError."""
+    if not wire.is_object(record):
+        raise ValueError("not an object")
     if "seq" not in record:
         return None
     if record.get("v") != VERSION:
