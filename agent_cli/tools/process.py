@@ -19,8 +19,10 @@ GRACE = 1.0
 _LOOK = 0.02
 _CHUNK = 65_536
 MARK = "AGENT_CLI_CALL"
-_SWEEPS = 3
+_SWEEPS = 5
 """A program may start another one while it is being ended."""
+_CLEAN = 2
+"""Looks that found nothing, one after the other: what is just being started shows no environment for a moment."""
 
 
 class Child:
@@ -196,12 +198,14 @@ class Child:
     def _sweep(self) -> None:
         """Ends what left the group, such as `setsid` and daemons, where the system shows environments."""
         mark = f"{MARK}={self._mark}".encode()
+        clean = 0
         for _ in range(_SWEEPS if _PROC.is_dir() else 0):
             marked = [pid for pid, _, state in _processes() if state != "Z" and _is_marked(pid, mark)]
             for pid in marked:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-            if not marked:
+            clean = 0 if marked else clean + 1
+            if clean == _CLEAN:
                 return
 
 

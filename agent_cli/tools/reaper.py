@@ -14,14 +14,20 @@ while read -r sign group; do
   case $sign in
     +) groups="$groups $group" ;;
     -) kept=; for each in $groups; do [ "$each" = "$group" ] || kept="$kept $each"; done; groups=$kept ;;
+    .) calm=yes ;;
   esac
 done
 for group in $groups; do kill -9 -- "-$group"; done
 [ -d /proc/self ] || exit 0
-for place in $(grep -lsz "^$1=$2\\." /proc/[0-9]*/environ); do
-  place=${place#/proc/}; kill -9 "${place%/environ}"
+for look in 1 2 3 4 5; do
+  for place in $(grep -lsz "^$1=$2\\." /proc/[0-9]*/environ); do
+    place=${place#/proc/}; kill -9 "${place%/environ}"
+  done
+  [ -z "$calm" ] || exit 0
+  sleep 0.05
 done
 """
+"""It looks several times: what is being started shows no environment for a moment, and may start another first."""
 
 
 class Reaper:
@@ -34,6 +40,10 @@ class Reaper:
         self.mark = os.urandom(8).hex()
         self._process: subprocess.Popen[bytes] | None = None
         self._end: weakref.finalize[[subprocess.Popen[bytes]], Reaper] | None = None
+
+    def begin(self) -> None:
+        """To be called before the first program is started: this process may die right after that."""
+        self._tell("")
 
     def watch(self, group: int) -> None:
         self._tell(f"+ {group}\n")
@@ -71,6 +81,8 @@ def _started(mark: str) -> subprocess.Popen[bytes]:
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.write(b".\n")  # nobody died: one look is enough
         with contextlib.suppress(OSError):
             process.stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -123,7 +123,8 @@ class Shells:
         self._count = 0
 
     def mark(self) -> str:
-        """For the environment of one command."""
+        """For the environment of one command that is about to start."""
+        self.reaper.begin()
         return f"{self.reaper.mark}.{os.urandom(8).hex()}"
 
     def start(self, command: str, start: Start, seconds: float | None) -> Background:
