@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_cli.cli.piped import read_piped
 from agent_cli.cli.start import Start, run_options
@@ -16,6 +18,9 @@ from agent_cli.headless.run import printer_of, run_once
 from agent_cli.headless.summary import never_began
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Block, Text
+
+if TYPE_CHECKING:
+    from agent_cli.headless.structured import Shape
 
 log = logging.getLogger("agent_cli.cli")
 
@@ -32,6 +37,7 @@ def print_once(start: Start) -> int:
     if not start.verbose:
         logging.getLogger("agent_cli").addHandler(logging.NullHandler())  # failures are told by the printer
     try:
+        shape = _shape(start)
         content = _content(start, out)
         opened = open_session(run_options(start))
     except AgentError as problem:
@@ -41,7 +47,7 @@ def print_once(start: Start) -> int:
         return _refuse(InternalError(f"internal error: {type(problem).__name__}: {problem}"), out)
     gc.freeze()
     gc.enable()
-    return asyncio.run(_print(opened, content, out, strict=start.strict))
+    return asyncio.run(_print(opened, content, out, start, shape))
 
 
 def _refuse(problem: AgentError, out: Printer) -> int:
@@ -50,8 +56,19 @@ def _refuse(problem: AgentError, out: Printer) -> int:
     return result.exit_code
 
 
-async def _print(opened: Opened, content: tuple[Block, ...], out: Printer, *, strict: bool) -> int:
-    return await run_once(opened.session, content, out, strict=strict)
+async def _print(
+    opened: Opened, content: tuple[Block, ...], out: Printer, start: Start, shape: Shape | None
+) -> int:
+    return await run_once(opened.session, content, out, strict=start.strict, shape=shape)
+
+
+def _shape(start: Start) -> Shape | None:
+    """What the answer has to be. Raises ConfigError."""
+    if start.json_schema is None:
+        return None
+    from agent_cli.headless.structured import read
+
+    return read(Path(start.json_schema).expanduser())
 
 
 def _level(start: Start) -> Level:

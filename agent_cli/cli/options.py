@@ -63,6 +63,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     "One-shot runs": (
         Flag(("-p", "--print"), "One turn: print the answer and exit. Piped stdin is appended to PROMPT."),
         _choice("--output-format", choices=FORMATS, says="What -p prints on stdout. Default: text."),
+        _text(
+            "--json-schema", metavar="FILE",
+            says="The answer is JSON that fits this JSON Schema, asked for once more where it does not; else exit 1.",
+        ),
         Flag(("-q", "--quiet"), "Only errors on stderr."),
         Flag(("--verbose",), "Also the tokens and the cost of each step on stderr."),
         Flag(("--strict",), "Exit 1 when a used-up budget forced the answer."),

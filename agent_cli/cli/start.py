@@ -29,7 +29,7 @@ EXCLUSIVE = (
     ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
 DEPRECATED = {"no_checkpoint": "--no-checkpoint is the old word for --checkpoint=off; use that."}
-ONE_SHOT_ONLY = ("output_format", "strict", "quiet", "verbose")
+ONE_SHOT_ONLY = ("output_format", "json_schema", "strict", "quiet", "verbose")
 
 
 @dataclass(slots=True)
@@ -39,6 +39,7 @@ class Start:
     prompt: str | None = None
     one_shot: bool = False
     output_format: str = "text"
+    json_schema: str | None = None
     quiet: bool = False
     verbose: bool = False
     strict: bool = False
@@ -73,6 +74,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         prompt=_prompt(line, guess="print" not in given),
         one_shot=one_shot,
         output_format=given.get("output_format", "text"),
+        json_schema=given.get("json_schema"),
         quiet="quiet" in given,
         verbose="verbose" in given,
         strict="strict" in given,

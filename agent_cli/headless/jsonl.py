@@ -79,5 +79,5 @@ def is_items(value: Any) -> TypeGuard[tuple[Any, ...]]:
 def line_of(record: dict[str, Any]) -> str:
     try:
         return wire.to_json(record) + "\n"
-    except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot hold and an escape can
+    except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, or a number of more than 64 bits
         return json.dumps(record) + "\n"

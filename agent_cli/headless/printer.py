@@ -64,6 +64,9 @@ class Printer:
         self.out = out
         self.voice = voice
 
+    def hold(self) -> None:
+        """What the model says is not shown before it is known to be the answer."""
+
     def event(self, event: ev.Event) -> None:
         if isinstance(event, ev.Entry):
             self.voice.entry(event)

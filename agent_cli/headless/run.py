@@ -16,12 +16,13 @@ from agent_cli.headless.patience import Patience
 from agent_cli.headless.printer import Printer, Voice
 from agent_cli.headless.signals import Stops
 from agent_cli.headless.streams import Stream
+from agent_cli.headless.structured import AGAIN, Fitting, Misfit, Shape
 from agent_cli.headless.summary import Failure, Result, Tally, Verdict
 from agent_cli.headless.text import TextPrinter
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Command, Interrupt, Say
 from agent_cli.kernel.errors import AgentError
-from agent_cli.kernel.messages import Block
+from agent_cli.kernel.messages import Block, Text
 
 log = logging.getLogger("agent_cli.headless")
 
@@ -48,13 +49,23 @@ def printer_of(output_format: str, level: Level, stdout: int = 1, stderr: int = 
     return PRINTERS[output_format](Stream(stdout), Voice(Stream(stderr), level))
 
 
-async def run_once(session: Door, content: tuple[Block, ...], out: Printer, *, strict: bool = False) -> int:
+async def run_once(
+    session: Door,
+    content: tuple[Block, ...],
+    out: Printer,
+    *,
+    strict: bool = False,
+    shape: Shape | None = None,
+) -> int:
     """Says `content`, prints until the turn has ended, closes the session, prints the result.
 
-    Returns the exit code. SIGINT, SIGTERM and SIGHUP stop the turn cleanly, a second one kills. A reader that
+    `shape` is what the answer has to be; where it is not, it is asked for once more. Returns the exit code. SIGINT, SIGTERM and SIGHUP stop the turn cleanly, a second one kills. A reader that
     closes stdout ends the run: the turn is stopped, and that is no failure.
     """
-    run = Run(session, content, out, strict=strict)
+    if shape is not None:
+        out.hold()
+        content = (*content, Text(shape.asked))
+    run = Run(session, content, out, strict=strict, shape=shape)
     with Stops(run.stop) as stops:
         run.stops = stops
         result = await run.result()
@@ -74,11 +85,22 @@ class Run:
 
     stops: Stops
 
-    def __init__(self, session: Door, content: tuple[Block, ...], out: Printer, *, strict: bool) -> None:
+    def __init__(
+        self,
+        session: Door,
+        content: tuple[Block, ...],
+        out: Printer,
+        *,
+        strict: bool = False,
+        shape: Shape | None = None,
+    ) -> None:
         self._session = session
         self._content = content
         self._out = out
         self._strict = strict
+        self._shape = shape
+        self._fitting: Fitting | None = None
+        self._misfit = ""  # why the last answer does not fit
         self._tally = Tally()
         self._begun = time.monotonic()
         self._stopping = asyncio.Event()
@@ -120,8 +142,11 @@ class Run:
         if self._broken is not None:
             return summary.failed(self._broken)
         match self._ending:
+            case ev.TurnCompleted() if self._misfit:
+                return summary.misfit(self._ending, self._misfit)
             case ev.TurnCompleted():
-                return summary.answered(self._ending, self._session.state.answer, strict=self._strict)
+                text, value = self._fitting or (self._session.state.answer, None)
+                return summary.answered(self._ending, text, strict=self._strict, structured=value)
             case ev.TurnError(outcome="interrupted") if self._stopping.is_set():
                 return self._stopped()
             case ev.TurnError():
@@ -175,9 +200,31 @@ class Run:
         self._tally.feed(entry)
         match entry.event:
             case ev.TurnCompleted() | ev.TurnError() if self._ending is None and not entry.branch:
-                self._ending = entry.event
-                await self._session.close()
+                await self._end(entry.event)
             case ev.ApprovalRequested(call_id, rule=rule):
                 self._session.send(Answer(call_id, allowed=False, message=REFUSAL.format(rule=rule)))
             case _:
                 pass
+
+    async def _end(self, ending: ev.TurnCompleted | ev.TurnError) -> None:
+        if isinstance(ending, ev.TurnCompleted) and self._asks_again():
+            return
+        self._ending = ending
+        await self._session.close()
+
+    def _asks_again(self) -> bool:
+        """Once, where the answer is not what it has to be."""
+        if self._shape is None:
+            return False
+        first = not self._misfit
+        try:
+            self._fitting, self._misfit = self._shape.fit(self._session.state.answer), ""
+        except Misfit as problem:
+            self._misfit = str(problem)
+            if first and not self._stopping.is_set():
+                self._out.voice.note(
+                    f"the answer does not fit the schema ({problem}): it is asked for once more"
+                )
+                self._session.send(Say((Text(AGAIN.format(problem=problem)),), "now"))
+                return True
+        return False

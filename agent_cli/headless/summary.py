@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from agent_cli.engine.state import ModelRow
@@ -65,7 +67,7 @@ class Result(msgspec.Struct, frozen=True):
     tool_calls: int
     trips: tuple[Trip, ...]
     error: Failure | None
-    structured: None
+    structured: Any
     duration_s: float
     exit_code: int
 
@@ -114,7 +116,7 @@ class Tally:
             tool_calls=self._calls,
             trips=tuple(self._trips),
             error=verdict.error,
-            structured=None,
+            structured=verdict.structured,
             duration_s=round(duration_s, 3),
             exit_code=verdict.exit_code,
         )
@@ -129,17 +131,39 @@ class Verdict(msgspec.Struct, frozen=True):
     finish_reason: str | None = None
     exhausted: Exhausted | None = None
     error: Failure | None = None
+    structured: Any = None
 
 
-def answered(ending: ev.TurnCompleted, answer: str, *, strict: bool) -> Verdict:
+def answered(ending: ev.TurnCompleted, answer: str, *, strict: bool, structured: Any = None) -> Verdict:
     """An answer was delivered; under `--strict` one that a used-up budget forced counts as a failure."""
     if not (strict and ending.exhausted):
-        return Verdict(ending.outcome, ending.exit_code, answer, ending.finish_reason, ending.exhausted)
+        return Verdict(
+            ending.outcome,
+            ending.exit_code,
+            answer,
+            ending.finish_reason,
+            ending.exhausted,
+            structured=structured,
+        )
     message = (
         f"the answer was forced by a used-up budget ({ending.exhausted}), which --strict does not accept"
     )
     error = Failure(ending.outcome, message)
-    return Verdict(ending.outcome, EXIT_FAILED, answer, ending.finish_reason, ending.exhausted, error)
+    return Verdict(
+        ending.outcome, EXIT_FAILED, answer, ending.finish_reason, ending.exhausted, error, structured
+    )
+
+
+def misfit(ending: ev.TurnCompleted, problem: str) -> Verdict:
+    """There was an answer, also to the second question, and it is not what was asked for: it is not delivered."""
+    message = f"the answer does not fit the schema of --json-schema: {problem}"
+    return Verdict(
+        "error",
+        EXIT_FAILED,
+        finish_reason=ending.finish_reason,
+        exhausted=ending.exhausted,
+        error=Failure("schema", message),
+    )
 
 
 def cut(ending: ev.TurnError) -> Verdict:

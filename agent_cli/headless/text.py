@@ -28,6 +28,9 @@ class TextPrinter(Printer):
             voice.before_line = self._end_line
             voice.speech_shown = True
 
+    def hold(self) -> None:
+        self._live = self.voice.speech_shown = False
+
     def event(self, event: ev.Event) -> None:
         if self._live:
             self._show(event)

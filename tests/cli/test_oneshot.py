@@ -243,3 +243,65 @@ def test_a_working_directory_that_is_gone_is_named(tmp_path, monkeypatch, capfd)
     assert run(["-p", "hi", "--provider", "echo", "--ephemeral"]) == 2
     assert "working directory" in capfd.readouterr().err
     assert run(["-p", "hi", "--provider", "echo", "--ephemeral", "-C", str(tmp_path)]) == 0
+
+
+# ── --json-schema ──
+
+
+@pytest.fixture
+def schema(project):
+    file = project / "schema.json"
+    file.write_text(
+        json.dumps({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+    )
+    return str(file)
+
+
+GOOD, BAD = {"text": '{"n": 3}'}, {"text": '{"n": "three"}'}
+
+
+def test_an_answer_that_fits_the_schema_is_the_json_and_nothing_else(play, schema):
+    fenced = {"text": 'Here:\n```json\n{"n": 3}\n```', "expect": {"user": "<json-schema>"}}
+    assert play([fenced], "--json-schema", schema, "--script-strict")[:2] == (0, '{"n": 3}\n')
+    code, out, _ = play([GOOD], "--json-schema", schema, "--output-format", "json")
+    result = json.loads(out)
+    assert (code, result["structured"], result["answer"], result["steps"]) == (0, {"n": 3}, '{"n": 3}', 1)
+
+
+def test_an_answer_that_does_not_fit_is_asked_for_once_more_with_the_error(play, schema):
+    second = {**GOOD, "expect": {"user": "at /n: 'three' is not of type 'integer'"}}
+    code, out, err = play(
+        [BAD, second], "--json-schema", schema, "--script-strict", "--output-format", "json"
+    )
+    result = json.loads(out)
+    assert (code, result["structured"], result["steps"]) == (0, {"n": 3}, 2)
+    assert "asked for once more" in err
+
+
+def test_the_second_answer_that_does_not_fit_is_a_failure_and_not_delivered(play, schema):
+    code, out, err = play([BAD, BAD, GOOD], "--json-schema", schema)
+    assert (code, out) == (1, "")
+    assert "does not fit the schema of --json-schema: at /n: 'three'" in err
+    code, out, _ = play([BAD, BAD], "--json-schema", schema, "--output-format", "json")
+    result = json.loads(out)
+    assert (code, result["answer"], result["structured"], result["error"]["kind"]) == (
+        1,
+        None,
+        None,
+        "schema",
+    )
+    assert (result["exit_code"], result["outcome"], result["steps"]) == (1, "error", 2)
+
+
+def test_a_number_that_no_64_bits_hold_is_printed_all_the_same(play, schema):
+    code, out, _ = play(
+        [{"text": json.dumps({"n": 2**70})}], "--json-schema", schema, "--output-format", "json"
+    )
+    assert (code, json.loads(out)["structured"]) == (0, {"n": 2**70})
+
+
+def test_a_wrong_schema_is_a_usage_error_before_anything_is_asked(play, project):
+    (project / "wrong.json").write_text('{"type": "objekt"}')
+    code, out, err = play([GOOD], "--json-schema", "wrong.json", "--output-format", "json")
+    assert code == 2 == json.loads(out)["exit_code"]
+    assert "wrong.json: it is no valid JSON Schema at /type: 'objekt'" in err

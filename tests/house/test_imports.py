@@ -25,6 +25,7 @@ HEAVY = (
     "bs4",
     "markdownify",
     "jmespath",
+    "jsonschema",
     "tree_sitter",
     "tomlkit",
 )
