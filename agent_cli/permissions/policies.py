@@ -26,6 +26,7 @@ from agent_cli.permissions.rules import (
 )
 from agent_cli.permissions.search_gate import native_for
 from agent_cli.permissions.secrets import looks_secret
+from agent_cli.permissions.shell import trimmed
 from agent_cli.permissions.suggest import suggestion
 from agent_cli.ports import Facts, PathUse, Proposal, Ruling
 
@@ -88,7 +89,7 @@ def destructive(proposal: Proposal, facts: Facts) -> Ruling | None:
     if not lost or _exact_line(_permitting(proposal, facts), proposal):
         return None
     remedy = (
-        f"An allow rule for exactly this line: '{proposal.tool}:{globs.escape((command or '').strip())}'."
+        f"An allow rule for exactly this line: '{proposal.tool}:{globs.escape(trimmed(command or ''))}'."
     )
     return _ask_or_refuse(proposal, facts, "destructive-git", f"it {lost}", remedy)
 
@@ -306,7 +307,7 @@ def _only_reads(proposal: Proposal) -> bool:
 
 def _exact_line(rules: tuple[Rule, ...], proposal: Proposal) -> bool:
     command = proposal.touches.command
-    return command is not None and any(globs.literal(rule.pattern) == command.strip() for rule in rules)
+    return command is not None and any(globs.literal(rule.pattern) == trimmed(command) for rule in rules)
 
 
 def _named_place(rules: tuple[Rule, ...], use: PathUse, facts: Facts) -> bool:

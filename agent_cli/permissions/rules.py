@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from agent_cli.permissions import globs
 from agent_cli.permissions.bundle import read_only, risky
-from agent_cli.permissions.shell import Words, joined, read_command, segments, unwrapped
+from agent_cli.permissions.shell import Words, joined, read_command, segments, trimmed, unwrapped
 from agent_cli.ports import PathUse, Proposal
 
 _HEAD = re.compile(r"([A-Za-z_][\w*-]*):(?!//)(.*)", re.DOTALL)
@@ -44,10 +44,10 @@ class Rule(NamedTuple):
 
 @lru_cache(1024)
 def parse(text: str) -> Rule:
-    found = _HEAD.fullmatch(text.strip())
+    found = _HEAD.fullmatch(trimmed(text))
     if found is None:
-        return Rule("", text.strip(), text)
-    return Rule(found.group(1), found.group(2).strip(), text)
+        return Rule("", trimmed(text), text)
+    return Rule(found.group(1), trimmed(found.group(2)), text)
 
 
 def about(rules: Iterable[str], proposal: Proposal) -> Iterator[Rule]:
@@ -160,7 +160,7 @@ def allows_line(rules: Iterable[Rule], line: str) -> tuple[str, ...] | None:
     """
     held = tuple(rules)
     for rule in held:
-        if rule.is_everything or globs.literal(rule.pattern) == line.strip():
+        if rule.is_everything or globs.literal(rule.pattern) == trimmed(line):
             return (rule.text,)
     commands = read_command(line)
     if commands is None:

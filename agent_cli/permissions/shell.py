@@ -87,6 +87,11 @@ def unwrapped(words: Words) -> Iterator[Words]:
     yield from _unwrapped(words, 0)
 
 
+def trimmed(line: str) -> str:
+    """Without what a shell passes over at both ends: to it, a no-break space or a vertical tab is part of a word."""
+    return line.strip(" \t\n")
+
+
 def joined(words: Words) -> str:
     """One line of these words; those that a shell would split or expand are quoted."""
     return " ".join(word if _SAFE_WORD.fullmatch(word) else f"'{word}'" for word in words)
@@ -127,7 +132,7 @@ def _starts(verb: str, words: Words) -> list[int]:
 
 @lru_cache(256)
 def scan(line: str, depth: int = 0) -> Scan:
-    return _Scanner(line.strip(), depth).run()
+    return _Scanner(trimmed(line), depth).run()
 
 
 class _Scanner:

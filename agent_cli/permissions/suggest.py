@@ -7,7 +7,7 @@ import re
 from agent_cli.permissions import globs
 from agent_cli.permissions.bundle import names, read_only, risky
 from agent_cli.permissions.secrets import looks_secret
-from agent_cli.permissions.shell import Words, read_command
+from agent_cli.permissions.shell import Words, read_command, trimmed
 from agent_cli.ports import Proposal
 
 _SUBCOMMANDS = names(
@@ -41,7 +41,7 @@ def grant_for(proposal: Proposal, scope: str) -> str:
     match scope:
         case "call":
             touches = proposal.touches
-            subject = touches.command.strip() if touches.command is not None else ""
+            subject = trimmed(touches.command) if touches.command is not None else ""
             return f"{proposal.tool}:{globs.escape(subject)}" if subject else suggestion(proposal)
         case "tool":
             return f"{proposal.tool}:*"
@@ -53,7 +53,7 @@ def grant_for(proposal: Proposal, scope: str) -> str:
 
 def _for_line(line: str) -> str:
     commands = read_command(line)
-    exact = globs.escape(line.strip())
+    exact = globs.escape(trimmed(line))
     if commands is None or len(commands.simple) != 1:
         return exact
     words = commands.simple[0]

@@ -66,7 +66,7 @@ ASKED = (
     "curl https://example.org/ok && ls > x", "git pushx", "git  push-all", "makes all", "npm testing", "python tool.pyc", "python -c 'print(1)'",
     "python x.py", "./make x", "/usr/bin/make x", "touch x", "mv a b", "cp a b", "chmod +x a", "kill 1", "git checkout main", "git merge x", "git rebase x",
     "git commit -m x", "git add .", "git tag v1", "pip install x", "npm install", "docker run x", "ssh host ls", "scp a b", "su -c ls", "echo $HOME",
-    "\uff52\uff4d x", "r\uff4d x", "l\u0455", "git\u00a0push", "m\u0430ke all", "echo a\u2028rm x", "\u200bls",
+    "\uff52\uff4d x", "r\uff4d x", "l\u0455", "git\u00a0push", "m\u0430ke all", "echo a\u2028rm x", "\u200bls", "\xa0ls", "ls\x0b", "\x85pwd", "git push\u2003", "\x0cgit push", "pwd\r",
 )  # fmt: skip
 
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -201,10 +201,14 @@ def test_what_is_more_than_a_search_is_none(line: str) -> None:
     assert judge(bash(line), NATIVE).rule != "search-gate"
 
 
+ALL_LINES = frozenset({
+    *ALL_DENIED, *HIDDEN, *ASKED, *DESTRUCTIVE, *KEPT, *NO_SEARCH,
+    *(line for held in (*ALLOWED.values(), *SEARCHES.values()) for line in held),
+})  # fmt: skip
+
+
 def test_the_table_is_large() -> None:
-    counted = {*ALL_DENIED, *HIDDEN, *ASKED, *DESTRUCTIVE, *KEPT, *NO_SEARCH}
-    counted |= {line for held in (*ALLOWED.values(), *SEARCHES.values()) for line in held}
-    assert len(counted) >= 300
+    assert len(ALL_LINES) >= 300
 
 
 RULES = st.sampled_from((*ALLOW, "bash:*", "*", "bash:rm x", "bash:git*", "bash", "bash:ls && rm x", "**"))
