@@ -44,12 +44,14 @@ def explain(
         typer.echo(as_json({
             "tool": tool, "subject": found.subject, "mode": found.facts.mode, "verdict": ruling.verdict,
             "rule": ruling.rule, "reason": ruling.reason, "remedy": ruling.remedy, "paths": found.paths, "hosts": found.hosts,
+            "notes": found.notes,
         }))  # fmt: skip
     else:
         lines = [f"{ruling.verdict}  ({ruling.rule}; mode {found.facts.mode})"]
         lines += [f"why: {ruling.reason}"] if ruling.reason else []
         lines += [f"way: {ruling.remedy}"] if ruling.remedy else []
         lines += [f"note: {ruling.warning}"] if ruling.warning else []
+        lines += [f"note: {note}" for note in found.notes]
         lines += [f"touches: {', '.join((*found.paths, *found.hosts))}"] if found.paths or found.hosts else []
         typer.echo("\n".join(lines))
     if ruling.verdict == "deny":

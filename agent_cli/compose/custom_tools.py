@@ -24,12 +24,9 @@ DIRECTORY = "tools"
 
 def definitions(loaded: Loaded) -> dict[str, Definition]:
     """By name; the project's win over the user's. Raises ConfigError naming file and line."""
-    scopes = [loaded.user]
-    if loaded.project is not None and DIRECTORY not in loaded.left_out:
-        scopes.append(loaded.project)
     found: dict[str, Definition] = {}
-    for scope in scopes:
-        found |= _in(scope / DIRECTORY)
+    for scope in loaded.scopes(DIRECTORY):
+        found |= _in(scope)
     return found
 
 

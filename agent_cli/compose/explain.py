@@ -3,80 +3,116 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
+from agent_cli.compose.custom_tools import definitions, own_of, with_own
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.plan import planning
 from agent_cli.compose.scope import facts, root_of, workspace
 from agent_cli.compose.session import prepare
+from agent_cli.compose.toolset import own_names, withheld
+from agent_cli.config import places
 from agent_cli.engine.own_tools import book
+from agent_cli.engine.own_tools.agentic import WRAPPERS
+from agent_cli.engine.own_tools.book import Shape
+from agent_cli.engine.own_tools.wait_and_verify import NAME as WAITS
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import AgentError, ConfigError
 from agent_cli.permissions.book import judge
 from agent_cli.permissions.lint import Dead, dead
 from agent_cli.ports import Facts, Proposal, Ruling, Tool
 from agent_cli.tools.builtin import NAMES, builtin
-from agent_cli.tools.workspace import Workspace
+from agent_cli.tools.results import Results
+
+_OBJECT = re.compile(r'\s*\{\s*["}]')
+WITHHELD = "the model does not get this tool: it is turned off, left out by the task class, or there is nothing for it"
+INNER = "what it calls is judged at each call, as a call of the model is"
 
 
 class Explained(NamedTuple):
-    """`paths` and `hosts` are what the call would touch, as far as can be told."""
+    """`paths` and `hosts` are what the call would touch, as far as can be told; `notes` what else decides."""
 
     ruling: Ruling
     subject: str
     paths: tuple[str, ...]
     hosts: tuple[str, ...]
     facts: Facts
+    notes: tuple[str, ...] = ()
+
+
+class Explainer:
+    """Knows every tool that a session could have here: built in, of files, of the engine. Raises ConfigError."""
+
+    def __init__(self, options: RunOptions) -> None:
+        loaded = prepare(options)
+        root = root_of(options, loaded)
+        left_out = withheld(loaded)
+        plan = planning(loaded, left_out)
+        space = workspace(options, loaded.settings, root)
+        results = Results(places.results_dir("", options.environ))
+        world = {
+            tool.spec.name: tool for tool in builtin(space, images=True, documents=True, results=results)
+        }
+        world = dict(with_own(world, space, own_of(loaded), frozenset()))
+        offered = frozenset(world) - left_out
+        own = own_names(left_out, plans=plan.recorded)
+        offered |= {name for name in own if offered.issuperset(book.NEEDS.get(name, ()))}
+        given = facts(options, loaded, root, None, plan.needs_plan)
+        self.facts = msgspec.structs.replace(given, tools=offered)
+        self.shapes = {**book.SHAPES, **{name: _shape(tool) for name, tool in world.items()}}
+        self._pinned = {name: each.args for name, each in loaded.settings.tools.each.items()}
+
+    def explain(self, name: str, words: str) -> Explained:
+        """`words` are the arguments as JSON, or the text of the first argument. Raises ConfigError."""
+        shape = self.shapes.get(name)
+        if shape is None:
+            raise ConfigError(
+                f"There is no tool '{name}' to explain. The tools are {', '.join(self.shapes)}."
+            )
+        try:
+            pinned = self._pinned.get(name, {})
+            touches = shape.touches(wire.arguments(shape.arguments, {**_arguments(shape, words), **pinned}))
+        except AgentError as problem:
+            raise ConfigError(f"These are no arguments of {name}: {problem}") from None
+        ruling = judge(Proposal(name, shape.read_only, touches), self.facts)
+        paths = tuple(f"{use.path} ({use.access})" for use in touches.paths)
+        notes = [] if name in self.facts.tools else [WITHHELD]
+        notes += [INNER] if name in WRAPPERS or name == WAITS else []
+        return Explained(ruling, touches.subject, paths, touches.hosts, self.facts, tuple(notes))
 
 
 def explain(options: RunOptions, name: str, words: str) -> Explained:
-    """`words` are the arguments as JSON, or the text of the first argument. Raises ConfigError."""
-    loaded = prepare(options)
-    root = root_of(options, loaded)
-    space = workspace(options, loaded.settings, root)
-    known = {tool.spec.name: tool for tool in _tools(space)}
-    tool = known.get(name)
-    if tool is None:
-        raise ConfigError(f"There is no tool '{name}' to explain. The tools are {', '.join(known)}.")
-    given = facts(options, loaded, root, None)
-    given = _with_tools(given, frozenset(known) - frozenset(loaded.settings.tools.disable))
-    try:
-        touches = tool.touches(wire.arguments(tool.arguments, _arguments(tool, words)))
-    except AgentError as problem:
-        raise ConfigError(f"These are no arguments of {name}: {problem}") from None
-    ruling = judge(Proposal(name, tool.read_only, touches), given)
-    paths = tuple(f"{use.path} ({use.access})" for use in touches.paths)
-    return Explained(ruling, touches.subject, paths, touches.hosts, given)
+    """One call. Raises ConfigError."""
+    return Explainer(options).explain(name, words)
 
 
 def lint(options: RunOptions) -> Iterator[Dead]:
-    permissions = prepare(options).settings.permissions
-    return dead(permissions.allow, permissions.deny, (*NAMES, *book.NAMES))
+    loaded = prepare(options)
+    permissions = loaded.settings.permissions
+    return dead(permissions.allow, permissions.deny, (*NAMES, *book.NAMES, *definitions(loaded)))
 
 
-def _tools(space: Workspace) -> tuple[Tool, ...]:
-    return builtin(space, images=True, documents=True)
+def _shape(tool: Tool) -> Shape:
+    return Shape(tool.arguments, tool.read_only, tool.touches)
 
 
-def _with_tools(given: Facts, tools: frozenset[str]) -> Facts:
-    import msgspec
-
-    return msgspec.structs.replace(given, tools=tools)
-
-
-def _arguments(tool: Tool, words: str) -> dict[str, Any]:
-    if words.lstrip().startswith("{"):
+def _arguments(shape: Shape, words: str) -> Mapping[str, Any]:
+    if _OBJECT.match(words):
         try:
             found = json.loads(words)
         except ValueError as problem:
             raise ConfigError(f"The arguments are not JSON: {problem}") from None
         if wire.is_object(found):
             return found
-    required = tool.spec.schema["required"]
-    properties = tool.spec.schema["properties"]
+    schema = wire.schema_of(shape.arguments)
+    required, properties = schema["required"], schema["properties"]
     first = (required or list(properties))[0]
     plain = {name: "" for name in required if properties[name].get("type") == "string"}
     return {**plain, first: words} if properties[first].get("type") == "string" else {first: [words]}
 
 
-__all__ = ["Dead", "Explained", "explain", "lint"]
+__all__ = ["Dead", "Explained", "Explainer", "explain", "lint"]

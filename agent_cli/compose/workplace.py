@@ -50,10 +50,7 @@ class Workplace:
         """Those of the project only where it is trusted."""
         from agent_cli.config.prompts import read_prompts
 
-        loaded = prepare(self._options)
-        directories = [loaded.user / "commands"]
-        if loaded.project is not None and "commands" not in loaded.left_out:
-            directories.append(loaded.project / "commands")
+        directories = prepare(self._options).scopes("commands")
         return [
             Prompt(each.name, each.body, each.path, each.description, each.arguments)
             for each in read_prompts(directories)

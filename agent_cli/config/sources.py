@@ -15,7 +15,7 @@ import msgspec
 from agent_cli.config import check, fields, files, old_spellings, places, problems, recipes, task_classes
 from agent_cli.config.kinds import allowed_path
 from agent_cli.config.settings import VERSION, Settings
-from agent_cli.config.trust import waiting, without
+from agent_cli.config.trust import RUNS, waiting, without
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.values import Plain
 from agent_cli.kernel.wire import is_list, is_object
@@ -60,6 +60,16 @@ class Loaded(Plain, frozen=True):
         """Whether the command line or the environment of this run set that key."""
         origin = self.origins.get(key, "")
         return origin == FLAGS or origin.startswith(PREFIX)
+
+    def scopes(self, name: str) -> tuple[Path, ...]:
+        """Where files or directories of that name count: the user's, then the project's, if it may load them.
+
+        This alone says what a project that is not trusted may load: nothing of `trust.RUNS`, which `name` is one of.
+        """
+        if name not in RUNS:
+            raise ValueError(f"whether a project needs trust for {name} is not decided: add it to trust.RUNS")
+        ours = (self.user / name,)
+        return ours if self.project is None or name in self.left_out else (*ours, self.project / name)
 
 
 class Layer(msgspec.Struct):

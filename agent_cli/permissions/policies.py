@@ -88,9 +88,7 @@ def destructive(proposal: Proposal, facts: Facts) -> Ruling | None:
     lost = discards(command) if command is not None else ""
     if not lost or _exact_line(_permitting(proposal, facts), proposal):
         return None
-    remedy = (
-        f"An allow rule for exactly this line: '{proposal.tool}:{globs.escape(trimmed(command or ''))}'."
-    )
+    remedy = f"An allow rule for exactly this line: '{proposal.tool}:{globs.escape(trimmed(command or ''))}'."
     return _ask_or_refuse(proposal, facts, "destructive-git", f"it {lost}", remedy)
 
 

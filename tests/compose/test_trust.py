@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,38 @@ def test_files_that_bring_programs_wait_for_trust_and_for_it_again_when_they_cha
     assert prepare(options(project)).left_out == ()
     file.write_text("two")
     assert prepare(options(project)).left_out
+
+
+@pytest.mark.parametrize("name", trust.RUNS)
+def test_one_function_says_what_a_project_may_load(project: Path, name: str) -> None:
+    place = project / ".agents" / name
+    if "." in name:
+        place.write_text("{}")
+    else:
+        place.mkdir()
+        (place / "x.toml").write_text("")
+    closed = prepare(options(project))
+    assert (closed.left_out, closed.scopes(name)) == ((name,), (closed.user / name,))
+    opened = prepare(options(project, trusts=True))
+    assert opened.scopes(name) == (opened.user / name, place)
+
+
+def test_what_a_project_may_load_is_decided_for_every_name_that_is_asked_for(project: Path) -> None:
+    with pytest.raises(ValueError, match=r"add it to trust\.RUNS"):
+        prepare(options(project)).scopes("gadgets")
+
+
+def test_nothing_is_loaded_from_a_project_but_by_that_function() -> None:
+    """Who joins a name of RUNS to the project's directory by himself has not asked."""
+    package = Path(trust.__file__).parent.parent
+    by_hand = re.compile(rf"project[^\n]{{0,20}}/ f?[\"']({'|'.join(map(re.escape, trust.RUNS))})\b")
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in package.rglob("*.py")
+        for line in file.read_text("utf-8").splitlines()
+        if by_hand.search(line)
+    ]
+    assert found == []
 
 
 def test_a_rule_that_the_operator_adds_keeps_the_project_trusted(project: Path) -> None:

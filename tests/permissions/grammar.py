@@ -56,7 +56,7 @@ def _redirection(node: Node, more: set[str]) -> None:
     """To a stream or to nowhere is no redirection to a file."""
     target = node.child_by_field_name("destination")
     text = _text(target) if target is not None else ""
-    operator = next((child.type for child in node.children if child.type not in ("file_descriptor",)), "")
+    operator = next((child.type for child in node.children if child.type != "file_descriptor"), "")
     copies = operator in (">&", "<&") and (text.isdigit() or text == "-")
     if not copies and text not in HARMLESS:
         more.add(f"redirection {operator}")

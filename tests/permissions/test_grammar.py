@@ -15,14 +15,16 @@ from tests.permissions import test_shell
 from tests.permissions.grammar import reading
 from tests.permissions.test_shell_table import ALL_LINES
 
-LINES = sorted({
-    *ALL_LINES,
-    *test_shell.CERTAIN,
-    *test_shell.DOUBTFUL,
-    *test_shell.READS,
-    *test_shell.NOT_READS,
-})
-MISREAD = {"r\\\nm x", '[ -d x ]', "[ -f a ]", "[ -f x ]", 'grep "x$" a'}
+LINES = sorted(
+    {
+        *ALL_LINES,
+        *test_shell.CERTAIN,
+        *test_shell.DOUBTFUL,
+        *test_shell.READS,
+        *test_shell.NOT_READS,
+    }
+)
+MISREAD = {"r\\\nm x", "[ -d x ]", "[ -f a ]", "[ -f x ]", 'grep "x$" a'}
 """Lines in which the grammar of tree-sitter is wrong, or sees a test where bash has the command `[`."""
 
 BASH = shutil.which("bash") or "/bin/bash"
@@ -54,7 +56,9 @@ def in_marks(read: Commands) -> set[str]:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_what_the_grammar_takes_for_more_than_plain_commands_is_never_certain(line: str, tmp_path: Path) -> None:
+def test_what_the_grammar_takes_for_more_than_plain_commands_is_never_certain(
+    line: str, tmp_path: Path
+) -> None:
     ours = read_command(line)
     if ours is None:
         return
@@ -69,7 +73,7 @@ PIECES = (
     "ls", "a", " ", " ", "'", '"', "\\", "$", "`", "$(", "${", ")", "}", "(", "{", "<", "<<", ">", ">>", "&", "&&", "|", "||", ";", ";;",
     "\n", "\t", "#", "!", "~", "*", "?", "[", "]", "=", "A=1", "-x", "1", "2>&1", ">/dev/null", "&>", "|&", "<(", ">(", "EOF", "<<EOF",
     "<<<", "if", "then", "fi", "do", "done", "for", "in", "case", "esac", "time", "function", "{a,b}", "\r", "é", "\xa0", "\u2028", "$'", '$"',
-    "\\\n", "((", "[[", "]]", "@", "^", "+", ":", ",", "..", "x$", "coproc", "select", "+=", "[0]=", "\x0b", "\x0c", "\x85", "ｌｓ",
+    "\\\n", "((", "[[", "]]", "@", "^", "+", ":", ",", "..", "x$", "coproc", "select", "+=", "[0]=", "\x0b", "\x0c", "\x85", "\uff4c\uff53",
 )  # fmt: skip
 
 
@@ -80,7 +84,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=800, deadline=None)
 @given(line=st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join))
-def test_a_line_that_is_certain_has_the_commands_that_the_grammar_or_else_bash_sees(empty: Path, line: str) -> None:
+def test_a_line_that_is_certain_has_the_commands_that_the_grammar_or_else_bash_sees(
+    empty: Path, line: str
+) -> None:
     ours = read_command(line)
     if ours is None:
         return

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+from functools import cache
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from agent_cli.compose import RunOptions
+from agent_cli.compose.explain import Explainer
+from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.errors import ToolError
-from agent_cli.permissions.book import judge
-from agent_cli.ports import Facts, Proposal
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
 
@@ -18,6 +21,16 @@ from agent_cli.tools.workspace import Workspace
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A project with links in every direction, and what lies outside of it."""
+    return _made(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def fixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all that only look."""
+    return _made(tmp_path_factory.mktemp("paths"))
+
+
+def _made(tmp_path: Path) -> Path:
     root, out = tmp_path / "project", tmp_path / "outside"
     for directory in (
         root / "src" / "deep",
@@ -93,13 +106,16 @@ def _spelled(place: Path, name: str) -> str:
     return name.format(root=root, bare=root.lstrip("/"), out=str((place / "outside").resolve()))
 
 
-def _verdict(place: Path, tool: str, name: str, mode: str = "acceptEdits") -> tuple[str, str]:
-    space = Workspace(place / "project")
-    made = next(each for each in builtin(space) if each.spec.name == tool)
+@cache
+def _explainer(place: Path, mode: Mode) -> Explainer:
+    """What `agent-cli permissions explain` asks."""
+    environ = {"HOME": str(Path.home()), "AGENT_CLI_HOME": str(place / "state")}
+    return Explainer(RunOptions(place / "project", environ, True, {"permissions.mode": mode}))
+
+
+def _verdict(place: Path, tool: str, name: str, mode: Mode = "acceptEdits") -> tuple[str, str]:
     given = {"path": name, "content": "x"} if tool == "write_file" else {"path": name}
-    touches = made.touches(made.arguments(**given))
-    facts = Facts(mode, True, ((space.root, "rw"),))  # type: ignore[arg-type]  a parameter of the test
-    ruling = judge(Proposal(tool, made.read_only, touches), facts)
+    ruling = _explainer(place, mode).explain(tool, json.dumps(given)).ruling
     return ruling.verdict, ruling.rule
 
 
@@ -108,13 +124,13 @@ def _cases(names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("tool", "name"), _cases(INSIDE))
-def test_what_leads_inside_is_in_the_scope(place: Path, tool: str, name: str) -> None:
-    assert _verdict(place, tool, _spelled(place, name))[0] == "allow"
+def test_what_leads_inside_is_in_the_scope(fixed: Path, tool: str, name: str) -> None:
+    assert _verdict(fixed, tool, _spelled(fixed, name))[0] == "allow"
 
 
 @pytest.mark.parametrize(("tool", "name"), _cases((*OUTSIDE, *NOWHERE)))
-def test_what_leads_outside_or_nowhere_is_asked(place: Path, tool: str, name: str) -> None:
-    verdict, rule = _verdict(place, tool, _spelled(place, name))
+def test_what_leads_outside_or_nowhere_is_asked(fixed: Path, tool: str, name: str) -> None:
+    verdict, rule = _verdict(fixed, tool, _spelled(fixed, name))
     assert verdict == "ask"
     assert rule in ("path-scope", "control-plane")
 
@@ -127,15 +143,15 @@ def test_what_leads_outside_or_nowhere_is_asked(place: Path, tool: str, name: st
         "src/self/../.agents/guardrails.toml", "up/project/.git/config", "root/{bare}/.git/config",
     ],
 )  # fmt: skip
-def test_control_files_are_found_behind_every_spelling(place: Path, name: str) -> None:
-    assert _verdict(place, "write_file", _spelled(place, name), "yolo") == ("ask", "control-plane")
+def test_control_files_are_found_behind_every_spelling(fixed: Path, name: str) -> None:
+    assert _verdict(fixed, "write_file", _spelled(fixed, name), "yolo") == ("ask", "control-plane")
 
 
 @pytest.mark.parametrize(
     "name", [".env", "secret", "src/../.env", "up/project/.env", ".ENV", "src/.env.local", "src/id_rsa"]
 )
-def test_secrets_are_found_behind_every_spelling(place: Path, name: str) -> None:
-    assert _verdict(place, "read_file", name) == ("ask", "secret-path")
+def test_secrets_are_found_behind_every_spelling(fixed: Path, name: str) -> None:
+    assert _verdict(fixed, "read_file", name) == ("ask", "secret-path")
 
 
 @pytest.mark.parametrize("tool", ["read_file", "write_file", "delete_file"])

@@ -70,7 +70,8 @@ class Agentic:
         self._inner = wrapper.inner
         self._core = core
 
-    def touches(self, args: Any, /) -> Touches:
+    @staticmethod
+    def touches(args: Any, /) -> Touches:
         return Touches("none", _subject(args))
 
     def preview(self, args: Any, /) -> None:

@@ -34,7 +34,8 @@ class AskUser:
         self.spec = spec_of(NAME, QuestionArguments)
         self._answers: dict[int, tuple[QuestionArguments, str]] = {}
 
-    def touches(self, args: QuestionArguments, /) -> Touches:
+    @staticmethod
+    def touches(args: QuestionArguments, /) -> Touches:
         if not args.question.strip():
             raise ToolError("`question` is empty: say what you want to know.")
         return Touches("none", args.question)

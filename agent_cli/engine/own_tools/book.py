@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
+from typing import Any, NamedTuple
 
 from agent_cli.context.boundaries import MARK
 from agent_cli.engine.core import Core
@@ -13,7 +14,7 @@ from agent_cli.engine.own_tools.ask_user import AskUser
 from agent_cli.engine.own_tools.mark_task_done import MarkTaskDone
 from agent_cli.engine.own_tools.record_plan import RecordPlan
 from agent_cli.engine.own_tools.wait_and_verify import WaitAndVerify
-from agent_cli.ports import Tool
+from agent_cli.ports import Tool, Touches
 
 MAKERS: dict[str, Callable[[Core], Tool]] = {
     record_plan.NAME: RecordPlan,
@@ -23,6 +24,31 @@ MAKERS: dict[str, Callable[[Core], Tool]] = {
     ask_user.NAME: AskUser,
 }
 NAMES = tuple(MAKERS)
+
+
+class Shape(NamedTuple):
+    """What the gate knows of a tool that is not made yet."""
+
+    arguments: type[Any]
+    read_only: bool
+    touches: Callable[[Any], Touches]
+
+
+SHAPES: dict[str, Shape] = {
+    **{
+        name: Shape(wrapper.arguments, Agentic.read_only, Agentic.touches)
+        for name, wrapper in WRAPPERS.items()
+    },
+    **{
+        name: Shape(tool.arguments, tool.read_only, tool.touches)
+        for name, tool in (
+            (record_plan.NAME, RecordPlan),
+            (MARK, MarkTaskDone),
+            (wait_and_verify.NAME, WaitAndVerify),
+            (ask_user.NAME, AskUser),
+        )
+    },
+}
 NEEDS: dict[str, tuple[str, ...]] = {name: wrapper.inner for name, wrapper in WRAPPERS.items()}
 """Tools of the world without which one of ours has nothing to work with."""
 

@@ -34,7 +34,8 @@ class MarkTaskDone:
         self.spec = spec_of(MARK, MarkArguments)
         self._core = core
 
-    def touches(self, args: MarkArguments, /) -> Touches:
+    @staticmethod
+    def touches(args: MarkArguments, /) -> Touches:
         return Touches("none", args.detail)
 
     def preview(self, args: MarkArguments, /) -> None:

@@ -41,7 +41,8 @@ class RecordPlan:
         self.spec = ToolSpec(NAME, "\n".join(told), schema_of(RecordPlanArguments), lines[0])
         self._edited: str | None = None
 
-    def touches(self, args: RecordPlanArguments, /) -> Touches:
+    @staticmethod
+    def touches(args: RecordPlanArguments, /) -> Touches:
         opening = next((line.strip("# ") for line in args.plan.splitlines() if line.strip()), "")
         return Touches("none", opening[:80])
 

@@ -52,7 +52,8 @@ class WaitAndVerify:
         self.spec = spec_of(NAME, WaitArguments)
         self._core = core
 
-    def touches(self, args: WaitArguments, /) -> Touches:
+    @staticmethod
+    def touches(args: WaitArguments, /) -> Touches:
         told = args.check.arguments
         first = next((value for value in told.values() if isinstance(value, str)), "")
         return Touches("none", f"{args.check.tool} {first} until {args.until}")
