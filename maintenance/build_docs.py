@@ -27,6 +27,7 @@ from agent_cli.ports import Tool
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
 from agent_cli.tui.commands.book import COMMANDS as SLASH
+from maintenance import stream_schema
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NOTE = "<!-- Made from the code by maintenance/build_docs.py: do not edit. -->\n"
@@ -155,8 +156,10 @@ def slash_commands() -> str:
 def all_events() -> str:
     opening = (
         "What happens in a session, as the log keeps it and as `--output-format stream-json` prints it: one JSON object "
-        "a line. Facts carry `session`, `seq`, `time`, `turn`, `step` and `branch`; previews do not, and may be lost. "
-        "Fields that hold their default are left out.\n"
+        "a line. Facts carry `session`, `seq`, `time`, `turn`, `step` and `branch`; previews carry `session`, `turn` and "
+        "`step`, and may be lost. `stream-json` prints `v` (the version of the format) and `type` (what is called `kind` in "
+        "the log) first, and every field, also one that holds its default, which the log leaves out. The JSON Schema of its "
+        "lines is [stream-json.schema.json](stream-json.schema.json).\n"
     )
     page = ["# Events\n", opening]
     for title, union in (("Facts", events.Recorded), ("Previews", events.Live)):
@@ -177,12 +180,19 @@ PAGES = {
     "tools.md": tools,
     "slash-commands.md": slash_commands,
     "events.md": all_events,
+    "stream-json.schema.json": stream_schema.output,
+    "stream-json-input.schema.json": stream_schema.taken,
 }
+
+
+def page(name: str) -> str:
+    """A page as it has to stand in the file."""
+    return PAGES[name]() if name.endswith(".json") else NOTE + PAGES[name]()
 
 
 def stale() -> list[str]:
     """Pages that are not what the code says now."""
-    return [name for name, make in PAGES.items() if _read(DOCS / name) != NOTE + make()]
+    return [name for name in PAGES if _read(DOCS / name) != page(name)]
 
 
 def _read(path: Path) -> str:
@@ -194,8 +204,8 @@ def main() -> int:
         print("\n".join(stale()))
         return 1 if stale() else 0
     DOCS.mkdir(parents=True, exist_ok=True)
-    for name, make in PAGES.items():
-        (DOCS / name).write_text(NOTE + make(), "utf-8")
+    for name in PAGES:
+        (DOCS / name).write_text(page(name), "utf-8")
     return 0
 
 

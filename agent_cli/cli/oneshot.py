@@ -12,6 +12,7 @@ from agent_cli.cli.piped import read_piped
 from agent_cli.cli.start import Start, run_options
 from agent_cli.cli.values import UsageError
 from agent_cli.compose import Opened, open_session
+from agent_cli.headless.jsonl import StreamPrinter
 from agent_cli.headless.narration import Level
 from agent_cli.headless.printer import Printer
 from agent_cli.headless.run import printer_of, run_once
@@ -38,7 +39,7 @@ def print_once(start: Start) -> int:
         logging.getLogger("agent_cli").addHandler(logging.NullHandler())  # failures are told by the printer
     try:
         shape = _shape(start)
-        content = _content(start, out)
+        content = _first(start) if start.driven else _content(start, out)
         opened = open_session(run_options(start))
     except AgentError as problem:
         return _refuse(problem, out)
@@ -59,7 +60,16 @@ def _refuse(problem: AgentError, out: Printer) -> int:
 async def _print(
     opened: Opened, content: tuple[Block, ...], out: Printer, start: Start, shape: Shape | None
 ) -> int:
+    if start.driven and isinstance(out, StreamPrinter):
+        from agent_cli.headless.driven import drive
+
+        return await drive(opened.session, content, out, strict=start.strict)
     return await run_once(opened.session, content, out, strict=start.strict, shape=shape)
+
+
+def _first(start: Start) -> tuple[Block, ...]:
+    """What a driven session begins with; stdin is for what follows."""
+    return (Text(start.prompt),) if start.prompt and start.prompt.strip() not in ("", "-") else ()
 
 
 def _shape(start: Start) -> Shape | None:

@@ -63,6 +63,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     "One-shot runs": (
         Flag(("-p", "--print"), "One turn: print the answer and exit. Piped stdin is appended to PROMPT."),
         _choice("--output-format", choices=FORMATS, says="What -p prints on stdout. Default: text."),
+        _choice(
+            "--input-format", choices=("text", "stream-json"),
+            says="stream-json: another program drives the session with lines of JSON on stdin. Default: text.",
+        ),
         _text(
             "--json-schema", metavar="FILE",
             says="The answer is JSON that fits this JSON Schema, asked for once more where it does not; else exit 1.",

@@ -29,7 +29,8 @@ EXCLUSIVE = (
     ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
 DEPRECATED = {"no_checkpoint": "--no-checkpoint is the old word for --checkpoint=off; use that."}
-ONE_SHOT_ONLY = ("output_format", "json_schema", "strict", "quiet", "verbose")
+DRIVEN = "stream-json"
+ONE_SHOT_ONLY = ("output_format", "input_format", "json_schema", "strict", "quiet", "verbose")
 
 
 @dataclass(slots=True)
@@ -39,6 +40,7 @@ class Start:
     prompt: str | None = None
     one_shot: bool = False
     output_format: str = "text"
+    driven: bool = False
     json_schema: str | None = None
     quiet: bool = False
     verbose: bool = False
@@ -74,6 +76,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         prompt=_prompt(line, guess="print" not in given),
         one_shot=one_shot,
         output_format=given.get("output_format", "text"),
+        driven=given.get("input_format") == DRIVEN,
         json_schema=given.get("json_schema"),
         quiet="quiet" in given,
         verbose="verbose" in given,
@@ -128,9 +131,21 @@ def _refuse_contradictions(given: dict[str, Any], *, one_shot: bool) -> None:
         raise UsageError("--script-strict needs the --script that it is strict about.")
     if given.get("resume") == "" and one_shot:
         raise UsageError("--resume needs an ID in a one-shot run; `agent-cli sessions list` shows them.")
+    if given.get("input_format") == DRIVEN:
+        _refuse_undriveable(given)
     for dest in ONE_SHOT_ONLY:
         if dest in given and not one_shot:
             raise UsageError(f"{named[dest]} is for one-shot runs: add -p.")
+
+
+def _refuse_undriveable(given: dict[str, Any]) -> None:
+    """Whoever drives a session has to see what happens in it."""
+    if given.get("output_format") != DRIVEN:
+        raise UsageError("--input-format stream-json needs --output-format stream-json beside it.")
+    if "json_schema" in given:
+        raise UsageError(
+            "--input-format stream-json and --json-schema do not go together: there is no one final answer."
+        )
 
 
 def _prompt(line: Line, *, guess: bool) -> str | None:
@@ -170,6 +185,7 @@ def run_options(start: Start) -> RunOptions:
         cwd=_here(),
         environ=os.environ,
         attended=not start.one_shot,
+        answered=start.driven,
         flags=start.flags,
         config_file=_path(start.config_file),
         recipe=start.recipe,

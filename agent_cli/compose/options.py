@@ -10,7 +10,8 @@ from typing import Any
 
 @dataclass(slots=True)
 class RunOptions:
-    """`flags` are dotted config keys, only those that were given. `attended` is True where a person can answer.
+    """`flags` are dotted config keys, only those that were given. `attended` is True where a person can answer;
+    `answered` where a program does: it decides approvals, and the ceilings of a run that nobody watches hold.
 
     `recipe` is a name or a path.
     `resume` is an id, an id's beginning or a name, "" where a person is to choose; `fork` the same, and @ENTRY behind it. `name` is given to the session. `record_to` is the file of a new script.
@@ -35,3 +36,4 @@ class RunOptions:
     record_to: Path | None = None
     notices: tuple[str, ...] = ()
     trust: bool = False
+    answered: bool = False

@@ -78,7 +78,7 @@ def facts(
     control.append(loaded.user)
     return Facts(
         mode=settings.permissions.mode,
-        attended=options.attended,
+        attended=options.attended or options.answered,
         roots=(
             (str(root), "rw"),
             *_allowed(settings),

@@ -3,23 +3,47 @@
 A line of `stream-json` is one event: `v` (the version of this format), `type` (the event's kind), its place
 (`session`, `turn`, `step`; for facts also `seq`, `time`, `branch`), and every field of the event. Lines of
 previews (`text-delta`, `reasoning-delta`, `arguments-delta`, `tool-progress`, `waiting`) may be missing;
-facts never are. The last line has type `result`. New fields may come within a version; none goes away.
+facts never are. A session that is driven by `--input-format stream-json` begins with a line `ready`, and tells lines of its
+input that cannot be taken as `input-error`. The last line has type `result`. New fields may come within a version; none goes away.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, TypeGuard
 
 import msgspec
 
+from agent_cli import __version__
 from agent_cli.headless.printer import Printer, Voice
 from agent_cli.headless.streams import Stream
 from agent_cli.headless.summary import Result
 from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
+from agent_cli.kernel.commands import Mode
 
 VERSION = 1
+UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
+"""Controls that JSON lets stand in a text: some readers end a line there, and a terminal may obey them."""
+
+
+class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
+    """The session is open and takes orders."""
+
+    session: str
+    model: str
+    mode: Mode
+    version: str = __version__
+    v: int = VERSION
+
+
+class InputError(msgspec.Struct, frozen=True, tag_field="type", tag="input-error"):
+    """That line of the input could not be taken. Nothing else has changed."""
+
+    line: int
+    message: str
+    v: int = VERSION
 
 
 class JsonPrinter(Printer):
@@ -47,6 +71,13 @@ class StreamPrinter(Printer):
             record = {"v": VERSION, "type": fields.pop("kind"), **self._place, **fields}
         self.out.write(line_of(record))
         super().event(event)
+
+    def ready(self, session: str, model: str, mode: Mode) -> None:
+        """The session is open and takes orders."""
+        self.out.write(line_of(whole(Ready(session, model, mode))))
+
+    def input_error(self, line: int, message: str) -> None:
+        self.out.write(line_of(whole(InputError(line, message))))
 
     def finish(self, result: Result) -> None:
         self.out.write(line_of({"v": VERSION, "type": "result", **whole(result)}))
@@ -77,7 +108,9 @@ def is_items(value: Any) -> TypeGuard[tuple[Any, ...]]:
 
 
 def line_of(record: dict[str, Any]) -> str:
+    """One line, also for a reader that takes more than a line feed for the end of one."""
     try:
-        return wire.to_json(record) + "\n"
+        text = wire.to_json(record)
     except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, or a number of more than 64 bits
-        return json.dumps(record) + "\n"
+        text = json.dumps(record)
+    return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n"

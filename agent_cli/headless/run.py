@@ -66,6 +66,11 @@ async def run_once(
         out.hold()
         content = (*content, Text(shape.asked))
     run = Run(session, content, out, strict=strict, shape=shape)
+    return await conclude(run, out)
+
+
+async def conclude(run: Run, out: Printer) -> int:
+    """The run to its end, printed; its exit code."""
     with Stops(run.stop) as stops:
         run.stops = stops
         result = await run.result()
@@ -173,7 +178,7 @@ class Run:
         if self._stopping.is_set():
             return
         events = self._session.events(self._session.state.seq)
-        self._session.send(Say(self._content, "now"))
+        self._begin()
         patience = Patience(self._out.voice.note)
         async for event in events:
             patience.feed(event)
@@ -182,6 +187,9 @@ class Run:
                 await self._react(event)
             if self._out.out.failure is not None and not self._stopping.is_set():
                 self.stop()
+
+    def _begin(self) -> None:
+        self._session.send(Say(self._content, "now"))
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """What breaks the run itself becomes its result; the first of several tells why."""
@@ -199,14 +207,20 @@ class Run:
     async def _react(self, entry: ev.Entry) -> None:
         self._tally.feed(entry)
         match entry.event:
-            case ev.TurnCompleted() | ev.TurnError() if self._ending is None and not entry.branch:
+            case ev.TurnCompleted() | ev.TurnError() if not entry.branch:
                 await self._end(entry.event)
-            case ev.ApprovalRequested(call_id, rule=rule):
-                self._session.send(Answer(call_id, allowed=False, message=REFUSAL.format(rule=rule)))
+            case ev.ApprovalRequested():
+                self._asked(entry.event)
             case _:
                 pass
 
+    def _asked(self, asked: ev.ApprovalRequested) -> None:
+        refused = Answer(asked.call_id, allowed=False, message=REFUSAL.format(rule=asked.rule))
+        self._session.send(refused)
+
     async def _end(self, ending: ev.TurnCompleted | ev.TurnError) -> None:
+        if self._ending is not None:
+            return
         if isinstance(ending, ev.TurnCompleted) and self._asks_again():
             return
         self._ending = ending

@@ -305,3 +305,42 @@ def test_a_wrong_schema_is_a_usage_error_before_anything_is_asked(play, project)
     code, out, err = play([GOOD], "--json-schema", "wrong.json", "--output-format", "json")
     assert code == 2 == json.loads(out)["exit_code"]
     assert "wrong.json: it is no valid JSON Schema at /type: 'objekt'" in err
+
+
+# ── --input-format stream-json ──
+
+
+def test_a_driven_session_is_asked_before_it_writes_and_keeps_the_ceilings_of_one_that_nobody_watches(
+    project,
+):
+    write_it = {"calls": [{"name": "write_file", "arguments": {"path": "made.txt", "content": "x"}}]}
+    script = write(project, write_it, ANSWER)
+    streams = ("--input-format", "stream-json", "--output-format", "stream-json")
+    running = process("-p", "go", "--script", script, *streams, stdin=subprocess.PIPE)
+    for line in running.stdout:
+        event = json.loads(line)
+        if event["type"] == "approval-requested":
+            assert not (project / "made.txt").exists()
+            order = {"type": "answer", "call_id": event["call_id"], "allowed": True}
+            running.stdin.write(json.dumps(order).encode() + b"\n")
+            break
+    code, out, err = ended(running, b'{"type": "end"}\n')
+    assert (code, (project / "made.txt").read_text()) == (0, "x")
+    assert json.loads(out.splitlines()[-1])["answer"] == "It says hello."
+    assert "watchdog: enforce mode [unattended default]" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--input-format", "stream-json"], "needs --output-format stream-json"),
+        (["--input-format", "stream-jsn"], "Did you mean 'stream-json'?"),
+        (
+            ["--input-format", "stream-json", "--output-format", "stream-json", "--json-schema", "s.json"],
+            "do not go together",
+        ),
+    ],
+)
+def test_what_cannot_be_driven_is_a_usage_error(project, capfd, argv, said):
+    assert run(["-p", *argv]) == 2
+    assert said in capfd.readouterr().err

@@ -11,7 +11,8 @@ BY_NAME = {name: flag for flag in FLAGS for name in flag.names}
 
 ABOUT_ONE_RUN = {"--trust",
     "--print", "--output-format", "--quiet", "--verbose", "--strict", "--script", "--script-strict",
-    "--record-to", "--continue", "--resume", "--recipe", "--fork", "--json-schema", "--name", "--ephemeral", "--config", "--cd",
+    "--record-to", "--continue", "--resume", "--recipe", "--fork", "--json-schema", "--input-format",
+    "--name", "--ephemeral", "--config", "--cd",
 }  # fmt: skip
 
 

@@ -89,6 +89,10 @@ class Feed:
         elif isinstance(command, Interrupt) and self._task is not None and self._obeys:
             self._task.cancel()
 
+    async def idle(self) -> None:
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
     async def close(self, reason: str = "") -> None:
         if not self.closed.is_set() and self._hub.failure is None:
             self._hub.record(ev.SessionEnded(reason))

@@ -44,6 +44,8 @@ def values(kind: Any) -> SearchStrategy[Any]:
     }
     if kind in plain:
         return plain[kind]
+    if kind is Any:
+        return json_values
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = typing.get_type_hints(kind)
         return st.builds(kind, **{name: values(hints[name]) for name in kind.__struct_fields__})

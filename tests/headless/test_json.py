@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agent_cli.headless.jsonl import line_of
 from agent_cli.headless.run import run_once
 from agent_cli.headless.summary import never_began
 from agent_cli.kernel import events as ev
@@ -157,3 +158,11 @@ async def test_half_a_surrogate_pair_is_escaped_not_fatal():
     with Paper("stream-json") as paper:
         paper.printer.event(ev.TextDelta("\ud83d"))
         assert json.loads(paper.out)["text"] == "\ud83d"
+
+
+def test_a_line_stays_one_line_for_every_reader():
+    text = "a\x85b\u2028c\u2029d\x9be\x7f\n"
+    line = line_of({"text": text})
+    assert line.isascii()
+    assert len(line.splitlines()) == 1
+    assert json.loads(line) == {"text": text}

@@ -8,19 +8,28 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "embedding"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SAYS = {
-    "ask.py": "[completed, 1 steps,",
-    "stream.py": "Count to five.",
-    "own_tool.py": "It is 21 degrees and clear in Lisbon.\n[1 call]",
-    "subtask.py": "finished: Where does calc.py multiply two numbers?",
-    "approvals.py": "session wants bash rm -rf build: no",
+    "embedding/ask.py": "[completed, 1 steps,",
+    "embedding/stream.py": "Count to five.",
+    "embedding/own_tool.py": "It is 21 degrees and clear in Lisbon.\n[1 call]",
+    "embedding/subtask.py": "finished: Where does calc.py multiply two numbers?",
+    "embedding/approvals.py": "session wants bash rm -rf build: no",
+    "scripting/drive.py": """\
+write_file plan.txt: yes
+bash rm -rf build: no
+turn 1: completed
+turn 2: interrupted by the operator
+3 steps, 2 calls, exit code 130
+ended with 130
+""",
 }
 """What each prints with the model that says what it hears, or with its own script."""
 
 
 def test_each_example_is_run():
-    assert {path.name for path in EXAMPLES.glob("*.py")} == set(SAYS)
+    found = (path for room in ("embedding", "scripting") for path in (EXAMPLES / room).glob("*.py"))
+    assert {f"{path.parent.name}/{path.name}" for path in found} == set(SAYS)
 
 
 @pytest.mark.parametrize("name", SAYS)
