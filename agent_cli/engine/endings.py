@@ -38,10 +38,10 @@ def landed(exhausted: Exhausted) -> Ending:
     return TurnCompleted("budget-exhausted", "budget-exhausted", exhausted=exhausted)
 
 
-def exhausted(breach: Breach) -> Ending:
-    """Cut at a ceiling, without an answer."""
+def exhausted(breach: Breach, reason: str = "") -> Ending:
+    """Cut at a ceiling, without an answer. `reason` is that of its trip, where it says more than the breach."""
     outcome: Outcome = "guardrail-stop" if breach.exhausted == "cost" else "budget-exhausted"
-    return TurnError("canceled", outcome, EXIT_CUT, breach.reason, breach.exhausted)
+    return TurnError("canceled", outcome, EXIT_CUT, reason or breach.reason, breach.exhausted)
 
 
 def watched(signal: str, reason: str) -> Ending:

@@ -20,19 +20,21 @@ def check(core: Core) -> None:
             return
         case Alert() as alert:
             core.cut_off = alert.reason
-            watched(core, alert)
-            raise Stopped(endings.watched(alert.signal, alert.reason))
+            raise Stopped(endings.watched(alert.signal, watched(core, alert)))
         case Breach() as breach:
             core.cut_off = breach.reason
-            trip(core, breach, halted_turn=True)
-            raise Stopped(endings.exhausted(breach))
+            reason = trip(core, breach, halted_turn=True)
+            raise Stopped(endings.exhausted(breach, reason))
         case Storm(reason):
             core.record(ev.GuardrailFinding(STORM, "action", "halt", reason))
             raise Stopped(endings.refused_again(reason))
 
 
-def watched(core: Core, alert: Alert) -> None:
-    """Records that the watchdog cuts the turn; the third turn in a row that the same signal cuts halts the session."""
+def watched(core: Core, alert: Alert) -> str:
+    """Records that the watchdog cuts the turn; the third turn in a row that the same signal cuts halts the session.
+
+    Returns the reason of the trip.
+    """
     turn = core.state.halts.cut_again(alert.signal)
     escalated = alert.scope == "turn" and turn >= IN_A_ROW
     scope: ev.StopScope = "session" if escalated else alert.scope
@@ -41,24 +43,26 @@ def watched(core: Core, alert: Alert) -> None:
     core.record(
         ev.GuardrailTrip("watchdog", alert.signal, alert.severity, scope, reason, halted_turn=True, then=then)
     )
+    return reason
 
 
-def trip(core: Core, breach: Breach, *, halted_turn: bool) -> None:
-    """Records that a ceiling was reached."""
+def trip(core: Core, breach: Breach, *, halted_turn: bool, answered: bool = False) -> str:
+    """Records that a ceiling was reached, `answered` where the turn has its answer. Returns the reason of the trip."""
     scope: ev.StopScope = "session" if breach.session else "turn"
     reason, signal = breach.reason, breach.signal or breach.exhausted
     if breach.exhausted != "cost":
-        then = telling.after_ceiling(breach, landing=not halted_turn)
+        then = telling.after_ceiling(breach, cut=halted_turn, answered=answered)
     else:
         turn = core.state.halts.dear_again()
         if not breach.session and turn >= IN_A_ROW:
             scope, reason = "session", telling.in_a_row(breach.reason, turn, signal)
-        then = telling.after_cost(breach, turn, core.state.session, breach.least)
+        then = telling.after_cost(breach, turn, core.state.session, cut=halted_turn)
     core.record(
         ev.GuardrailTrip(
             breach.guardrail, signal, "halt", scope, reason, halted_turn, then, breach.used, breach.limit
         )
     )
+    return reason
 
 
 def boundary(core: Core) -> None:

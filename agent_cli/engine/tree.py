@@ -15,11 +15,15 @@ def cost_breach(core: Core) -> Breach | None:
 
 def step_breach(core: Core) -> Breach | None:
     """A ceiling on steps or tokens that is reached here, or one on tokens above."""
-    breach = budgets.step_breach(core.spent(), core.limits)
-    if breach is None and core.above is not None:
-        above = step_breach(core.above)
-        return above if above is not None and above.exhausted == "tokens" else None
-    return breach
+    return budgets.step_breach(core.spent(), core.limits) or (
+        token_breach(core.above) if core.above else None
+    )
+
+
+def token_breach(core: Core) -> Breach | None:
+    """A ceiling on tokens that is reached, here or above."""
+    breach = budgets.token_breach(core.spent(), core.limits)
+    return breach or (token_breach(core.above) if core.above else None)
 
 
 def stopping(core: Core) -> Stop | None:

@@ -118,10 +118,10 @@ class Turn:
             if not (of_session and ("cost", warning.limit) in core.state.budget_warned):
                 core.record(warning)
 
-    def _land(self, breach: Breach) -> None:
-        """A soft landing: one more step, without tools. Or none, where the operator wants that."""
+    def _land(self, breach: Breach, *, answered: bool = False) -> None:
+        """A soft landing: one more step, without tools. Or none, where the operator wants that, or it is `answered`."""
         hard = self._core.limits.on_exhaustion == "fail"
-        stopping.trip(self._core, breach, halted_turn=hard)
+        stopping.trip(self._core, breach, halted_turn=hard, answered=answered)
         if hard:
             raise Stopped(endings.exhausted(breach))
         self._grace = breach
@@ -152,7 +152,7 @@ class Turn:
         core = self._core
         self._empty = 0
         batch = Batch(core, calls, self._deadline, answered.cut, answered.settled)
-        breach = budgets.batch_breach(core.spent(), len(calls), core.limits)
+        breach = tree.token_breach(core) or budgets.batch_breach(core.spent(), len(calls), core.limits)
         if breach is not None:
             batch.settle_rest(SETTLED.format(reason=breach.reason))
             self._land(breach)
@@ -189,7 +189,13 @@ class Turn:
             raise Stopped(endings.invalid(message))
 
     def _answered(self, finished: ev.Finished) -> Ending:
-        stopping.boundary(self._core)
+        core = self._core
+        used_up = budgets.token_breach(core.spent(), core.limits)
+        if used_up is not None:
+            self._land(used_up, answered=True)
+        stopping.boundary(core)
         if finished.finish_reason == "length":
-            self._core.record(ev.OperatorNote(CUT_SHORT, "warning"))
+            core.record(ev.OperatorNote(CUT_SHORT, "warning"))
+        if used_up is not None:
+            return endings.landed(used_up.exhausted)
         return endings.answered(finished.native_reason or finished.finish_reason)

@@ -114,6 +114,11 @@ def step_breach(spent: Spent, limits: Limits) -> Breach | None:
         return Breach(
             "steps", "step_ceiling", f"step ceiling reached ({spent.steps}/{most})", spent.steps, most
         )
+    return token_breach(spent, limits)
+
+
+def token_breach(spent: Spent, limits: Limits) -> Breach | None:
+    """Checked before each model request, and after each response before its calls run."""
     most = limits.max_tokens
     if most and spent.tokens >= most:
         reason = f"token ceiling reached ({spent.tokens}/{most})"

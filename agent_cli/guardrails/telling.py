@@ -14,28 +14,32 @@ RAISE = {
     "duration": "--max-duration",
 }
 UNFINISHED = "The turn was stopped with its work unfinished; the session is NOT halted"
+ANSWERED = "The turn has its answer; the session is NOT halted"
 
 
-def after_ceiling(breach: Breach, *, landing: bool) -> str:
-    """Of steps, tool calls, tokens and time. `landing` says that one answer without tools follows."""
+def after_ceiling(breach: Breach, *, cut: bool, answered: bool = False) -> str:
+    """Of steps, tool calls, tokens and time. `answered` says that the turn has its answer; where it was not `cut`
+    either, one answer without tools follows.
+    """
     more = f"{RAISE[breach.exhausted]} raises the ceiling"
-    if landing:
-        return (
-            "One last step without tools gives the answer; the session is not halted, and a further turn starts with "
-            f"fresh ceilings; {more}."
-        )
-    return f"{UNFINISHED}, and a further turn would start with fresh ceilings; {more}."
+    if cut:
+        return f"{UNFINISHED}, and a further turn would start with fresh ceilings; {more}."
+    last = "The turn has its answer" if answered else "One last step without tools gives the answer"
+    return f"{last}; the session is not halted, and a further turn starts with fresh ceilings; {more}."
 
 
-def after_cost(breach: Breach, turn: int, session: str, least: float) -> str:
-    """`turn` is the how-manieth in a row that costs too much; `least` the USD that a reset has to add."""
+def after_cost(breach: Breach, turn: int, session: str, *, cut: bool) -> str:
+    """`turn` is the how-manieth in a row that costs too much; `cut` says that it was cut, and has no answer."""
     if breach.session:
-        call = (
-            "or the next call has to be cheaper" if breach.signal == SESSION_RESERVE else "none is forgotten"
+        least = breach.least
+        smaller = (
+            " A call is reserved with its longest answer: --max-output-tokens makes all later ones cheaper."
+            if breach.signal == SESSION_RESERVE
+            else ""
         )
         return (
-            f"The session is halted: turns are refused and messages wait ({call}) until a reset adds at least "
-            f"${least:.2f}: {how_to_reset('cost_ceiling', session, least)}."
+            "The session is halted: turns are refused and messages wait (none is forgotten) until a reset adds at least "
+            f"${least:.2f}: {how_to_reset('cost_ceiling', session, least)}.{smaller}"
         )
     if turn >= IN_A_ROW:
         return (
@@ -43,7 +47,7 @@ def after_cost(breach: Breach, turn: int, session: str, least: float) -> str:
             f"{how_to_reset('cost_ceiling', session)}."
         )
     return (
-        f"{UNFINISHED}, and a further turn would start from a fresh per-turn budget. {_counted(turn)} "
+        f"{UNFINISHED if cut else ANSWERED}, and a further turn would start from a fresh per-turn budget. {_counted(turn)} "
         "--max-turn-cost-usd raises the ceiling."
     )
 
