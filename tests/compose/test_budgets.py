@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from agent_cli.compose import RunOptions, open_session
-from agent_cli.compose.budgets import budget_line
+from agent_cli.compose.budgets import alone, budget_line, limits
 from agent_cli.config.sources import load
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard
 from tests.fakes.sessions import run, say
 
@@ -40,6 +41,31 @@ def test_the_start_line_names_window_and_threshold_with_their_origins(
     loaded = load(tmp_path, environ, flags, file)
     told = budget_line(RunOptions(tmp_path, environ, False, flags), loaded, card)
     assert told == line.format(config=file)
+
+
+NONE = {"budgets.max_steps": 0, "budgets.max_duration": 0, "agent.max_session_cost_usd": 0}
+
+
+@pytest.mark.parametrize(
+    ("attended", "flags", "config", "bounds"),
+    [
+        (True, {}, "", Limits()),
+        (False, {}, "", Limits(max_steps=200, max_duration=14_400, max_session_cost=10.0)),
+        (False, NONE, "", Limits()),
+        (False, {}, "[budgets]\nmax_steps = 0\nmax_duration = 0\n[agent]\nmax_session_cost_usd = 0", Limits()),
+        (False, {"agent.max_session_cost_usd": 2.5}, "[agent]\nmax_session_cost_usd = 0", Limits(max_steps=200, max_duration=14_400, max_session_cost=2.5)),
+        (False, {"agent.max_turn_cost_usd": 0.0}, "[agent]\nmax_turn_cost_usd = 1", Limits(max_steps=200, max_duration=14_400, max_session_cost=10.0)),
+        (True, {"budgets.max_tokens": 9}, "[budgets]\nmax_tool_calls = 5", Limits(max_tool_calls=5, max_tokens=9)),
+    ],
+)  # fmt: skip
+def test_ceilings_by_who_is_there_and_an_explicit_zero_is_none(
+    tmp_path: Path, attended: bool, flags: dict[str, Any], config: str, bounds: Limits
+):
+    file = tmp_path / "c.toml"
+    file.write_text(config)
+    loaded = load(tmp_path, {"HOME": str(tmp_path)}, flags, file)
+    settings = loaded.settings if attended else alone(loaded).settings
+    assert limits(settings, attended=attended) == bounds
 
 
 async def test_it_is_recorded_for_who_asks_and_stands_in_the_log_file(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_cli.guardrails.book import PROFILES, STANCES, Profile, Tuned, signals
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import Text
 from tests.guardrails.played import OPERATOR, RESET, Call, Step, alerts, edit, names, only, read, says, shell
 
 A, B, C = read("a", "1"), read("b", "2"), read("c", "3")
@@ -250,6 +252,26 @@ def test_a_change_that_came_before_with_the_same_result_excuses_nothing():
 def test_one_behaviour_is_told_once_by_the_most_specific(steps: list[Step], told: list[str]):
     calling = {"repeated-tool-call", "alternating-tool-cycle", "dominant-tool-call", "repeated-tool-name"}
     assert [name for name in names(*steps) if name in calling] == told
+
+
+STORM = ev.GuardrailFinding("refusal_storm", "action", "halt", "refused 3 times")
+REFUSED_TURN = (ev.TurnStarted("m"), ev.TurnError("refused", "halted", 3, "the session is halted"))
+
+
+def test_what_a_storm_of_refusals_ended_counts_no_more():
+    refused = Call("write_file", {"path": "a"}, "refused", refused=True)
+    assert names(*[refused] * 5) == ["repeated-tool-call"]
+    assert names(*[refused] * 3, STORM, *[refused] * 4) == []
+
+
+def test_a_turn_that_was_refused_is_no_boundary_and_a_note_of_the_product_neither():
+    note = ev.OperatorMessage((Text("[watchdog]"),), by="product")
+    assert names(*[A] * 3, *REFUSED_TURN, note, *[A] * 2) == ["repeated-tool-call"]
+    letters = [read(letter, letter) for letter in "abcdef"]
+    assert [alert.signal for alert in only("no-new-state", *letters, *REFUSED_TURN, *letters)] == [
+        "no-new-state"
+    ]
+    assert only("no-new-state", *letters, OPERATOR, *letters) == []
 
 
 def test_a_signal_that_reads_results_may_add_its_own():
