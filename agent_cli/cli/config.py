@@ -33,12 +33,12 @@ def show(
 ) -> None:
     """Print every setting with its value. Options before `config` count: agent-cli -m opus config show."""
     found = loaded(ctx)
-    values = _values(found)
+    values, origins = _values(found), found.every_origin()
     if as_object:
-        typer.echo(as_json({key: {"value": values[key], "origin": found.origins[key]} for key in values}))
+        typer.echo(as_json({key: {"value": values[key], "origin": origins[key]} for key in values}))
         return
     head = ("key", "value", "origin") if origin else ("key", "value")
-    rows = [(key, json.dumps(value, ensure_ascii=False), found.origins[key]) for key, value in values.items()]
+    rows = [(key, json.dumps(value, ensure_ascii=False), origins[key]) for key, value in values.items()]
     typer.echo(table(head, [row[: len(head)] for row in rows]))
 
 
@@ -97,4 +97,4 @@ def _values(found: Loaded) -> dict[str, Any]:
             held = held[part]
         return held
 
-    return {key: HIDDEN if key in found.secrets else value_at(key) for key in found.origins}
+    return {key: HIDDEN if key in found.secrets else value_at(key) for key in found.every_origin()}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from agent_cli.cli.options import COMMANDS, FLAGS
 from agent_cli.cli.values import UsageError, nearest, value_of
@@ -33,8 +34,7 @@ DRIVEN = "stream-json"
 ONE_SHOT_ONLY = ("output_format", "input_format", "json_schema", "strict", "quiet", "verbose")
 
 
-@dataclass(slots=True)
-class Start:
+class Start(msgspec.Struct):
     """What a plain command line asks for. `flags` are config keys, only those that were given."""
 
     prompt: str | None = None
@@ -46,7 +46,7 @@ class Start:
     verbose: bool = False
     strict: bool = False
     directory: str | None = None
-    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    flags: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     config_file: str | None = None
     recipe: str | None = None
     resume: str | None = None

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+
+import msgspec
 
 from agent_cli.cli.options import ALIASES, COMMANDS, FLAGS, Flag
 
 BY_NAME: dict[str, Flag] = {name: flag for flag in FLAGS for name in flag.names}
 
 
-@dataclass(slots=True)
-class Line:
+class Line(msgspec.Struct):
     """What was typed. `values` by the option's `dest`: a text, a list of texts where it repeats, True for a switch.
 
     `words` are the rest; `literal` says that they came after `--`. Of an option that is given twice, the last
     one counts.
     """
 
-    values: dict[str, str | list[str] | bool] = field(default_factory=dict[str, "str | list[str] | bool"])
-    words: list[str] = field(default_factory=list[str])
+    values: dict[str, str | list[str] | bool] = msgspec.field(
+        default_factory=dict[str, "str | list[str] | bool"]
+    )
+    words: list[str] = msgspec.field(default_factory=list[str])
     literal: bool = False
 
 

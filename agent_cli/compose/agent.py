@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
+
+import msgspec
 
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.reductions import Reductions
@@ -151,4 +152,4 @@ def _adapted(
     def tools(card: ModelCard) -> Mapping[str, Tool]:
         return {**world(card), **own}
 
-    return dataclasses.replace(parts, tools=tools, compactor=writers[0], checkpointer=writers[1])
+    return msgspec.structs.replace(parts, tools=tools, compactor=writers[0], checkpointer=writers[1])

@@ -100,13 +100,13 @@ def _threshold_origin(loaded: Loaded, budget: Budget) -> str:
     set_by = [
         origin
         for key, origin in loaded.origins.items()
-        if (key == budget.origin or key.startswith(f"{budget.origin}.")) and origin != "default"
+        if key == budget.origin or key.startswith(f"{budget.origin}.")
     ]
     return ", ".join([budget.origin, *set_by[:1]])
 
 
 def _origin(loaded: Loaded, key: str) -> str:
-    return loaded.origins.get(key, "config")
+    return loaded.origins.get(key, "default")
 
 
 def alone(loaded: Loaded) -> Loaded:

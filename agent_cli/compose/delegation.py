@@ -27,8 +27,6 @@ def delegation(options: RunOptions, settings: Settings, loaded: Loaded | None) -
 def _refused(loaded: Loaded) -> str:
     """Why the first of the settings that were said cannot hold; switched off is no wish."""
     for key, origin in loaded.origins.items():
-        if origin == "default":
-            continue
         if key == "budgets.max_tokens" and loaded.settings.budgets.max_tokens:
             return OWN_TOKENS.format(key=key, origin=_plain(origin))
         if key == "model.context_window" or (key.startswith("compaction.") and key != "compaction.enabled"):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 
-@dataclass(slots=True)
-class RunOptions:
+
+class RunOptions(msgspec.Struct):
     """`flags` are dotted config keys, only those that were given. `attended` is True where a person can answer;
     `answered` where a program does: it decides approvals, and the ceilings of a run that nobody watches hold.
 
@@ -22,7 +22,7 @@ class RunOptions:
     cwd: Path
     environ: Mapping[str, str]
     attended: bool
-    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    flags: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     config_file: Path | None = None
     recipe: str | None = None
     resume: str | None = None

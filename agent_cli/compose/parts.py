@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent_cli import __version__
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced

@@ -7,11 +7,11 @@ import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from agent_cli import __version__
 from agent_cli.compose.files import files_below

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from agent_cli.compose.budgets import alone
 from agent_cli.compose.log import open_log
@@ -19,8 +20,7 @@ from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import SetEffort, SetMode
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True):
     """A session ready to be talked to, and the settings it was made with."""
 
     session: Session

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent_cli.compose.options import RunOptions
 from agent_cli.config import places, trust

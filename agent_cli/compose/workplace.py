@@ -170,9 +170,7 @@ def _report(loaded: Loaded, environ: Mapping[str, str], session: Door | None, wo
     shown = [
         f"{name}={environ[name] if at < 5 else 'set'}" for at, name in enumerate(SHOWS) if name in environ
     ]
-    settings = [
-        f"- {key} (from {origin})" for key, origin in sorted(loaded.origins.items()) if origin != "default"
-    ]
+    settings = [f"- {key} (from {origin})" for key, origin in sorted(loaded.origins.items())]
     lines = [
         "# Report about agent-cli\n", words or "(say here what went wrong)", "\n## Program\n",
         f"- agent-cli {__version__}, Python {platform.python_version()}, {platform.platform()}",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.values import Plain
@@ -73,12 +74,11 @@ def _ordered(directory: Path) -> list[Path]:
     return [file for file in there if file.suffix == ".md" and file.name[0] != "." and file.is_file()]
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(msgspec.Struct):
     """One file of instructions being read, with what it includes from inside of these directories."""
 
     scope: tuple[Path, ...]
-    included: set[str] = field(default_factory=set)
+    included: set[str] = msgspec.field(default_factory=set)
     size: int = 0
     cut: bool = False
 

@@ -38,8 +38,8 @@ FLAGS = "command line"
 
 
 class Loaded(Plain, frozen=True):
-    """`origins` names for every dotted key where its value came from: a file, a variable, "command line" or
-    "default", "task class NAME"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
+    """`origins` names for every dotted key that was set where its value came from: a file, a variable, "command line" or
+    "task class NAME"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
     `notices` are lines for the operator. `files` were read, the weakest first. `project` is the `.agents/`.
     `task` is the kind of work that was named. `left_out` are keys and files of a project that is not trusted: neither
     they nor any tool, hook or server that the project brings may be used.
@@ -55,6 +55,10 @@ class Loaded(Plain, frozen=True):
     recipe: Path | None = None
     task: task_classes.Task | None = None
     left_out: tuple[str, ...] = ()
+
+    def every_origin(self) -> dict[str, str]:
+        """Of all settings, in the order of the schema, then of what the operator named; "default" where none was set."""
+        return {key.name: "default" for key in fields.all_keys() if not key.named} | self.origins
 
     def said_now(self, key: str) -> bool:
         """Whether the command line or the environment of this run set that key."""
@@ -110,7 +114,7 @@ def load(
     tree, origins = _merged(layers, environ)
     return Loaded(
         settings=check.read(Settings, tree),
-        origins={key.name: "default" for key in fields.all_keys() if not key.named} | origins,
+        origins=origins,
         secrets=frozenset(key for layer in layers for key in _secrets(layer)),
         notices=tuple(notices),
         files=read,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text
@@ -31,8 +32,7 @@ class Boundary(Plain, frozen=True):
     cost: float | None = None
 
 
-@dataclass(slots=True)
-class Boundaries:
+class Boundaries(msgspec.Struct):
     """Fed each entry of the conversation once, in order.
 
     `pending` says that a reduction is due; `crossed` is the limit whose crossing was told, 0 for none.
@@ -50,8 +50,8 @@ class Boundaries:
     unmeasured_bytes: int = 0
     measured: bool = False
     answers: int = 0
-    made: list[Boundary] = field(default_factory=list[Boundary])
-    _asked: dict[str, str] = field(default_factory=dict[str, str])
+    made: list[Boundary] = msgspec.field(default_factory=list[Boundary])
+    _asked: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
     @property
     def uncounted(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -27,8 +26,7 @@ _KEPT = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Room:
+class Room(msgspec.Struct):
     """What the results of one step may still take, in bytes. Belongs to that step."""
 
     left: int = BATCH_BYTES

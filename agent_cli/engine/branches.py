@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.usage import Usage
 
 
-@dataclass(slots=True)
-class SubtaskRow:
+class SubtaskRow(msgspec.Struct):
     """`call_id` is the call that started it, `outcome` "" while it runs, `doing` its last call as people read it.
 
     `cost` counts priced requests; `unpriced` says that some were not. Times are epoch seconds.
@@ -25,7 +25,7 @@ class SubtaskRow:
     ended: float = 0.0
     steps: int = 0
     calls: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     cost: float = 0.0
     unpriced: bool = False
     doing: str = ""

@@ -6,9 +6,10 @@ import asyncio
 import difflib
 import logging
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from agent_cli.context.bounds import BATCH_BYTES, Room
 from agent_cli.engine import rewinding
@@ -36,8 +37,7 @@ NOT_RUN = "not run: the turn was stopped before this call"
 BY_OPERATOR = "by the operator"
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(msgspec.Struct, frozen=True):
     """A call whose arguments fit, with what the gate said."""
 
     call: ToolCall
@@ -47,8 +47,7 @@ class Ready:
     ruling: Ruling
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(msgspec.Struct, frozen=True):
     """A call that will not run; `output` is its result."""
 
     call: ToolCall

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from agent_cli.kernel import events as ev
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(msgspec.Struct):
     """`alerts` are those since the last reset of the watchdog; `cleared` are the calls whose results went."""
 
     alerts: int = 0
     reductions: int = 0
     last: ev.CompactionPerformed | None = None
-    cleared: set[str] = field(default_factory=set)
+    cleared: set[str] = msgspec.field(default_factory=set)
 
     def feed(self, event: ev.Recorded) -> None:
         """A fact of the session itself."""

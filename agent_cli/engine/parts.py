@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
@@ -35,8 +36,7 @@ from agent_cli.ports import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """How requests are made. `attempts` counts the first one; delays are seconds.
 
     `result_bytes` are bounds of single tools' results, by name; for the others `max_result_bytes` holds.
@@ -49,8 +49,8 @@ class Settings:
     run_status: bool = True
     concurrency: int = 4
     max_result_bytes: int = DEFAULT_BYTES
-    result_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
-    tunings: Mapping[str, Tuning] = field(default_factory=dict[str, Tuning])
+    result_bytes: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
+    tunings: Mapping[str, Tuning] = msgspec.field(default_factory=dict[str, Tuning])
     attempts: int = 3
     first_delay: float = 0.5
     longest_delay: float = 60.0
@@ -84,8 +84,7 @@ class Plans(NamedTuple):
     revoke: Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(msgspec.Struct, frozen=True):
     """`tools` and `system` depend on the model: a small one gets few tools and a short prompt.
 
     `started` is recorded as the first fact of a new session. `judge` is the permission gate.
@@ -118,16 +117,16 @@ class Parts:
     suggest: Callable[[Proposal, str], str]
     remember: Callable[[str, Verdict], None]
     facts: Facts
-    limits: Limits = field(default_factory=Limits)
-    compaction: Compaction = field(default_factory=Compaction)
+    limits: Limits = msgspec.field(default_factory=Limits)
+    compaction: Compaction = msgspec.field(default_factory=Compaction)
     summary_prompt: str = ""
     record_prompt: str = ""
     checkpoint: CheckpointMode = "model"
     heuristic: TaskHeuristic | None = None
     signals: tuple[Signal, ...] = ()
     watchdog: WatchdogMode = "warn"
-    settings: Settings = field(default_factory=Settings)
-    breakers: Breakers = field(default_factory=Breakers)
+    settings: Settings = msgspec.field(default_factory=Settings)
+    breakers: Breakers = msgspec.field(default_factory=Breakers)
     fallbacks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     spill: Callable[[str, str], str] | None = None
@@ -142,7 +141,7 @@ class Parts:
     inner_tools: Callable[[ModelCard, frozenset[str]], Mapping[str, Tool]] = _no_tools
     small: Callable[[ModelCard], str] = _no_name
     fresh_signals: Callable[[], tuple[Signal, ...]] = tuple
-    children: Children = field(default_factory=Children)
+    children: Children = msgspec.field(default_factory=Children)
     compactor: Compactor | None = None
     checkpointer: Checkpointer | None = None
     on_close: Callable[[], None] = _nothing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -24,8 +23,7 @@ from agent_cli.kernel.usage import ModelCard, Usage
 TODO = "todo"
 
 
-@dataclass(slots=True)
-class ModelRow:
+class ModelRow(msgspec.Struct):
     """What one model did in this session. `cost` counts priced requests; `unpriced` says that some were not.
 
     `saved` is what caches saved of it, as far as it is known.
@@ -33,7 +31,7 @@ class ModelRow:
 
     model: str
     steps: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     cost: float = 0.0
     unpriced: bool = False
     saved: float = 0.0
@@ -46,8 +44,7 @@ class ModelRow:
         self.unpriced = self.unpriced or report.cost is None
 
 
-@dataclass(slots=True)
-class State:
+class State(msgspec.Struct):
     """Up to date with the last recorded entry. Front ends read it and never write it.
 
     `context_tokens` is the size of the next prompt as far as known; `context_measured` of them a service
@@ -76,33 +73,33 @@ class State:
     turn_began: int = 0
     turn_steps: int = 0
     turn_calls: int = 0
-    turn_row: ModelRow = field(default_factory=lambda: ModelRow(""))
-    total: ModelRow = field(default_factory=lambda: ModelRow(""))
-    below: ModelRow = field(default_factory=lambda: ModelRow(""))
-    turn_below: ModelRow = field(default_factory=lambda: ModelRow(""))
-    models: dict[str, ModelRow] = field(default_factory=dict)
+    turn_row: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
+    total: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
+    below: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
+    turn_below: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
+    models: dict[str, ModelRow] = msgspec.field(default_factory=dict)
     branch: str = ""
-    subtasks: dict[str, SubtaskRow] = field(default_factory=dict)
+    subtasks: dict[str, SubtaskRow] = msgspec.field(default_factory=dict)
     calls: int = 0
     context_tokens: int = 0
     context_measured: int = 0
     context_estimated: bool = False
     context_limit: int | None = None
-    boundaries: Boundaries = field(default_factory=Boundaries)
+    boundaries: Boundaries = msgspec.field(default_factory=Boundaries)
     checkpoint: CheckpointMode = "off"
-    pending: dict[str, ev.ApprovalRequested] = field(default_factory=dict)
-    waiting: dict[int, Say] = field(default_factory=dict)
-    spoken: list[Spoken] = field(default_factory=list)
+    pending: dict[str, ev.ApprovalRequested] = msgspec.field(default_factory=dict)
+    waiting: dict[int, Say] = msgspec.field(default_factory=dict)
+    spoken: list[Spoken] = msgspec.field(default_factory=list)
     grants: tuple[str, ...] = ()
     denials: tuple[str, ...] = ()
     plan: str = ""
     plan_path: str = ""
     plan_revoked: str = ""
     todo: tuple[TodoItem, ...] = ()
-    todo_asked: dict[str, ToolCall] = field(default_factory=dict)
-    halts: Halts = field(default_factory=Halts)
-    counts: Counts = field(default_factory=Counts)
-    budget_warned: set[tuple[ev.Exhausted, float]] = field(default_factory=set)
+    todo_asked: dict[str, ToolCall] = msgspec.field(default_factory=dict)
+    halts: Halts = msgspec.field(default_factory=Halts)
+    counts: Counts = msgspec.field(default_factory=Counts)
+    budget_warned: set[tuple[ev.Exhausted, float]] = msgspec.field(default_factory=set)
     answer: str = ""
     answer_cut: bool = False
     ending: ev.TurnCompleted | ev.TurnError | None = None

@@ -7,10 +7,11 @@ ceilings and stop.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
 
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
@@ -130,7 +131,7 @@ def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits) -> P
     def inner(card: ModelCard) -> Mapping[str, Tool]:
         return tools
 
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         core.parts,
         model=model,
         started=core.started,
@@ -138,7 +139,7 @@ def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits) -> P
         tools=inner,
         limits=limits,
         signals=core.parts.fresh_signals(),
-        settings=dataclasses.replace(core.parts.settings, effort=None, temperature=None),
+        settings=msgspec.structs.replace(core.parts.settings, effort=None, temperature=None),
         own_tools=frozenset(),
         notices=(),
     )

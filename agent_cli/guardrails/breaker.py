@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+import msgspec
 
 FAILURES = 5
 COOL_DOWN = 30.0
@@ -11,8 +12,7 @@ COOL_DOWN = 30.0
 Standing: TypeAlias = Literal["closed", "open", "probing"]
 
 
-@dataclass(slots=True)
-class Breaker:
+class Breaker(msgspec.Struct):
     """One dependency. Times are monotonic seconds, given by the caller.
 
     `threshold` failures in a row open it for `cool_down` seconds; then exactly one caller may probe.
@@ -57,13 +57,12 @@ class Breaker:
         self.probing = False
 
 
-@dataclass(slots=True)
-class Breakers:
+class Breakers(msgspec.Struct):
     """One breaker a dependency, shared by everything in the process."""
 
     threshold: int = FAILURES
     cool_down: float = COOL_DOWN
-    held: dict[str, Breaker] = field(default_factory=dict)
+    held: dict[str, Breaker] = msgspec.field(default_factory=dict)
 
     def of(self, name: str) -> Breaker:
         return self.held.setdefault(name, Breaker(name, self.threshold, self.cool_down))

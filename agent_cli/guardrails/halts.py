@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
@@ -23,14 +22,13 @@ class Halt(NamedTuple):
     least_usd: float = 0.0
 
 
-@dataclass(slots=True)
-class Halts:
+class Halts(msgspec.Struct):
     """Fed every event of a session, in order. Counts are of turns in a row.
 
     `ceiling` is the session's cost ceiling as the last trip knew it, without what was granted.
     """
 
-    trips: list[ev.GuardrailTrip] = field(default_factory=list[ev.GuardrailTrip])
+    trips: list[ev.GuardrailTrip] = msgspec.field(default_factory=list[ev.GuardrailTrip])
     watchdog: ev.GuardrailTrip | None = None
     cost: ev.GuardrailTrip | None = None
     added_usd: float = 0.0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from agent_cli.kernel.events import Severity, StopScope
 from agent_cli.ports import Called, Came
@@ -23,8 +24,7 @@ TURN = Stance("critical", "turn")
 WARN = Stance("warn", "turn")
 
 
-@dataclass(slots=True)
-class Held:
+class Held(msgspec.Struct):
     """`result` is None as long as the call is open; "" is a result that cannot be told from others."""
 
     call: Called

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from agent_cli.kernel.usage import MILLION, ModelCard, Price, price_at
 
@@ -41,11 +42,10 @@ def _input(price: Price) -> float:
     return max(rate for rate in rates if rate is not None)
 
 
-@dataclass(slots=True)
-class Reserve:
+class Reserve(msgspec.Struct):
     """What is set aside for calls that are under way, shared by all that draw on the same ceilings."""
 
-    held: dict[str, float] = field(default_factory=dict)
+    held: dict[str, float] = msgspec.field(default_factory=dict)
 
     @property
     def total(self) -> float:

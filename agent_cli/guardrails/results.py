@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+
+import msgspec
 
 from agent_cli.guardrails.masks import digest, masked
 from agent_cli.kernel.messages import Text
@@ -21,8 +22,7 @@ def readable(call_id: str, output: Output) -> str | None:
     return as_text(output).replace(f"{call_id}.txt", "#").replace(f'id="{call_id}"', "#")
 
 
-@dataclass(slots=True)
-class _Variant:
+class _Variant(msgspec.Struct):
     """One result of a call, under the name of the first that was equal to it; its text is kept until it was masked."""
 
     exact: str
@@ -36,13 +36,12 @@ class _Variant:
         return self.masked
 
 
-@dataclass(slots=True)
-class Results:
+class Results(msgspec.Struct):
     """Gives results that differ in times and hashes only one name. Masking costs something only where a call comes
     again and its result is not the same to the letter.
     """
 
-    held: OrderedDict[str, list[_Variant]] = field(default_factory=OrderedDict[str, list[_Variant]])
+    held: OrderedDict[str, list[_Variant]] = msgspec.field(default_factory=OrderedDict[str, list[_Variant]])
 
     def names(self, key: str, text: str | None) -> tuple[str, str]:
         """Of the result of that call: by all of it, and by what is left without times and hashes."""

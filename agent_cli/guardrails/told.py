@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TypeGuard
+
+import msgspec
 
 from agent_cli.ports import Alert
 
@@ -13,8 +14,7 @@ FADES = 12
 """A behaviour is over when for so many calls no signal has seen it: the longest window that one looks at."""
 
 
-@dataclass(slots=True)
-class _Behaviour:
+class _Behaviour(msgspec.Struct):
     """What was told of, by whom, and when it was last seen."""
 
     about: frozenset[str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -71,8 +70,7 @@ class Anthropic:
         await self._http.close()
 
 
-@dataclass(slots=True)
-class Group:
+class Group(msgspec.Struct):
     """One message on the wire: all neighbours of one role. `raw` is its JSON, once made."""
 
     role: Role

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from agent_cli.kernel.events import (
     ArgumentsDelta,
@@ -35,13 +36,12 @@ FINISH: dict[str, FinishReason] = {
 }
 
 
-@dataclass(slots=True)
-class Open:
+class Open(msgspec.Struct):
     """A content block while it grows: `data` as it began, `grown` what its deltas added."""
 
     kind: str
     data: Json
-    grown: Pile = field(default_factory=Pile)
+    grown: Pile = msgspec.field(default_factory=Pile)
     signature: str | None = None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
@@ -71,13 +70,12 @@ class OpenAI:
         return {"x-session-id": prompt.session[:LONGEST_SESSION]}
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(msgspec.Struct):
     """One message on the wire. `rest` is what stands beside role and content; `raw` its JSON, once made."""
 
     role: Literal["user", "assistant", "tool"]
     content: list[Json]
-    rest: Json = field(default_factory=dict)
+    rest: Json = msgspec.field(default_factory=dict)
     raw: msgspec.Raw | None = None
 
     def json(self) -> msgspec.Raw:

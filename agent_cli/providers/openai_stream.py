@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from agent_cli.kernel.events import (
     ArgumentsDelta,
@@ -39,13 +40,12 @@ FINISH: dict[str, FinishReason] = {
 THOUGHT_FIELDS = ("reasoning_content", "reasoning")
 
 
-@dataclass(slots=True)
-class OpenCall:
+class OpenCall(msgspec.Struct):
     """A call while it grows."""
 
     call_id: str
     name: str = ""
-    raw: Pile = field(default_factory=Pile)
+    raw: Pile = msgspec.field(default_factory=Pile)
 
 
 class ChatDecoder:

@@ -35,7 +35,7 @@ def entry_of(session: str, row: Row) -> Entry:
     """A row that this version cannot read becomes a note to the operator in its place."""
     seq, time, turn, step, branch, kind, body = row
     try:
-        event = event_from_json(body)
+        event = event_from_json(body, kind)
     except (WireError, TypeError, ValueError, RecursionError) as problem:
         event = OperatorNote(
             f"Entry {seq} ({kind}) cannot be read by this version: {problem}. It is left out.", "warning"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from agent_cli.compose import RunOptions, open_session
 from agent_cli.compose.sessions import Sessions

@@ -61,8 +61,9 @@ def place(tmp_path: Path) -> Place:
 def test_nothing_but_defaults(place: Place) -> None:
     loaded = place.load()
     assert loaded.settings.permissions.mode == "ask"
-    assert set(loaded.origins.values()) == {"default"}
-    assert "model.name" in loaded.origins
+    assert loaded.origins == {}
+    assert set(loaded.every_origin().values()) == {"default"}
+    assert "model.name" in loaded.every_origin()
     assert (loaded.notices, loaded.files, loaded.secrets) == ((), (), frozenset())
     assert (loaded.user, loaded.project) == (place.user, None)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from agent_cli.engine.parts import Parts, Settings
 from agent_cli.engine.session import Session
