@@ -37,7 +37,7 @@ def shown(app: App[Any]) -> str:
     return "\n".join(strip.text.rstrip() for strip in strips)
 
 
-async def until(pilot: Pilot[Any], true: Callable[[], object], seconds: float = 5.0) -> None:
+async def until(pilot: Pilot[Any], true: Callable[[], object], seconds: float = 30.0) -> None:
     """Waits until that holds."""
     end = time.monotonic() + seconds
     while not true():

@@ -45,7 +45,7 @@ def descriptors() -> int:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    for _ in range(500):
+    for _ in range(3_000):
         if holds():
             return
         await asyncio.sleep(0.01)

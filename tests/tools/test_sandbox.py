@@ -138,7 +138,7 @@ async def test_commands_in_the_background_are_confined_too(kind: str, places) ->
                 lambda _: None,
             )
         )
-        for _ in range(500):
+        for _ in range(3_000):
             if (root / "inside").exists() and "denied" in started + await _read(space):
                 break
             await asyncio.sleep(0.01)
