@@ -1,4 +1,4 @@
-"""`agent-cli sessions rename|rm|prune|search`: keeping what is recorded in order."""
+"""`agent-cli sessions rename|rm|prune|search|rebuild`: keeping what is recorded in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent_cli.cli.command import as_json, options_of, table
+from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.session_store import store_of
 from agent_cli.headless.jsonl import whole
 from agent_cli.headless.plain import one_line
@@ -86,6 +86,15 @@ def search(
         return
     rows = [(f"{each.session.id}@{each.seq}", one_line(each.around)) for each in found]
     typer.echo(table(("session@entry", "said"), rows) if rows else "Nothing was found.")
+
+
+def rebuild(ctx: typer.Context) -> None:
+    """Make the list of sessions and the index for searching anew from what is recorded, where they were damaged."""
+    from agent_cli.compose import session_db
+    from agent_cli.store.rebuild import make_anew
+
+    count = make_anew(session_db(options_of(ctx), loaded(ctx).settings))
+    typer.echo(f"{count} sessions are listed anew.")
 
 
 def _line(info: SessionInfo) -> str:

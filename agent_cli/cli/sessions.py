@@ -82,6 +82,7 @@ app.command("import")(session_files.import_session)
 app.command("rename")(session_keeping.rename)
 app.command("rm")(session_keeping.remove)
 app.command("prune")(session_keeping.prune)
+app.command("rebuild")(session_keeping.rebuild)
 
 
 def _shown(entry: ev.Entry, narrator: Narrator) -> str:

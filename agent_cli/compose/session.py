@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from agent_cli.compose.budgets import alone
-from agent_cli.compose.log import open_log
+from agent_cli.compose.log import Kept, open_log
 from agent_cli.compose.models import model_name, open_registry
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.parts import parts_of
@@ -18,6 +18,9 @@ from agent_cli.config.sources import Loaded, load
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import SetEffort, SetMode
+from agent_cli.kernel.errors import ConfigError, ModelGone
+from agent_cli.ports import OpenModel
+from agent_cli.providers.registry import Registry
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -53,7 +56,7 @@ def open_session(
     check(loaded)  # a wrong name is told before anything
     kept = open_log(options, settings)
     try:
-        model = registry.open(model_name(loaded, registry, kept.model))
+        model = _open_model(registry, model_name(loaded, registry, kept.model), kept)
         parts = parts_of(options, loaded, registry, model, kept)
         session = Session(adapt(parts) if adapt else parts)
         if session.state.started and loaded.said_now("permissions.mode"):
@@ -65,3 +68,23 @@ def open_session(
         kept.close()
         raise
     return Opened(session, settings)
+
+
+def _open_model(registry: Registry, name: str, kept: Kept) -> OpenModel:
+    """Raises ModelGone where it is the one that the session was held with; another service of that model is not it."""
+    held = name == kept.model
+    try:
+        opened = registry.open(name)
+    except ConfigError as problem:
+        if not held:
+            raise
+        why = str(problem)
+    else:
+        provider = name.partition("/")[0]
+        if not held or opened.provider.name == provider:
+            return opened
+        why = f"there is no provider '{provider}' any more."
+    raise ModelGone(
+        f"Session '{kept.log.session}' was held with {name}, which cannot be used now: {why} Go on with another model: "
+        "--model NAME."
+    )

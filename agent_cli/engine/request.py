@@ -19,7 +19,7 @@ from agent_cli.engine.reserving import Hold, reserved, today
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
-from agent_cli.kernel.messages import Prompt, Said, Text, ToolCall, calls_of
+from agent_cli.kernel.messages import Effort, Prompt, Said, Text, ToolCall, calls_of
 from agent_cli.kernel.usage import ModelCard, Usage, cost_of, saved_of
 
 COUNTDOWN = 1.0
@@ -280,7 +280,7 @@ class Request:
             messages=core.view.messages(),
             status=self._status(),
             max_output=self._max_output(),
-            effort=core.state.effort or None,
+            effort=_effort(core),
             temperature=settings.temperature,
             tool_choice="none" if self._grace else self._must or "auto",
             session=core.key,
@@ -311,6 +311,20 @@ class Request:
         left = max(full - context_size(self._core), min(ROOM_FOR_ANSWER, card.window - full))
         most = min(limit for limit in (wanted, card.max_output, card.window) if limit is not None)
         return left if left < most else wanted
+
+
+def _effort(core: Core) -> Effort | None:
+    """The effort in force, where the model takes it. One that this run named for its model goes out as it is."""
+    effort, card = core.state.effort or None, core.model.card
+    named = effort == core.parts.settings.effort and core.model is core.parts.model
+    if effort is None or named or effort in card.efforts:
+        return effort
+    if (told := f"effort {card.id}") not in core.root.told:
+        core.root.told.add(told)
+        core.record(
+            ev.OperatorNote(f"{card.id} does not take the effort {effort}, so it thinks as it does by itself")
+        )
+    return None
 
 
 def record_usage(core: Core, card: ModelCard, usage: Usage, purpose: ev.Purpose) -> None:

@@ -2,7 +2,8 @@
 
 AgentError
 ├── ConfigError                 a flag, a key or a file of the operator is wrong            exit 2
-│   └── NoModel                 there is no key and no local model                          exit 2
+│   ├── NoModel                 there is no key and no local model                          exit 2
+│   └── ModelGone               the model of a recorded session cannot be used any more     exit 2
 ├── TurnInFlightError           asked of a session between turns only, and a turn runs
 ├── ArgumentsError              a model's arguments do not fit a tool's schema              data for the model
 ├── ToolError                   a tool could not do its work                                data for the model
@@ -42,6 +43,12 @@ class ConfigError(AgentError):
 
 class NoModel(ConfigError):
     kind = "no-model"
+
+
+class ModelGone(ConfigError):
+    """The session can go on with another model."""
+
+    kind = "model-gone"
 
 
 class TurnInFlightError(AgentError):

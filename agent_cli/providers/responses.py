@@ -5,7 +5,7 @@ Nothing is stored with the service. What the model said goes back as the items i
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -175,11 +175,23 @@ def _reasoning(prompt: Prompt, card: ModelCard, *, summaries: bool) -> Json:
 def _bring_up_to_date(memo: Memo[Item], messages: tuple[Message, ...], reader: Reader) -> None:
     kept = memo.keep_common(messages)
     items, ends = memo.entries, list[int]()
+    ids = {item.data.get("id") for item in items}
     for message in messages[kept:]:
         said = message.role == "assistant"
-        items += map(Item, _said(message, reader) if said else _heard(message, reader))
+        items += map(Item, _once(_said(message, reader), ids) if said else _heard(message, reader))
         ends.append(len(items))
     memo.remember(messages, ends)
+
+
+def _once(items: list[Json], ids: set[str | None]) -> Iterator[Json]:
+    """An item that stands in a damaged log twice goes back twice only as far as its id does not tell."""
+    for item in items:
+        own = item.get("id")
+        if own is None or own not in ids:
+            ids.add(own)
+            yield item
+        elif item.get("type") != "reasoning":
+            yield {name: value for name, value in item.items() if name != "id"}
 
 
 def _heard(message: Message, reader: Reader) -> list[Json]:

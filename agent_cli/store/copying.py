@@ -7,7 +7,7 @@ import sqlite3
 from agent_cli.kernel.errors import StoreError
 from agent_cli.store import index
 from agent_cli.store.rebuild import APPLY, applied
-from agent_cli.store.rows import entry_of
+from agent_cli.store.rows import MOST, entry_of
 
 COPY = """
 INSERT INTO entry (session, seq, time, turn, step, branch, kind, body)
@@ -31,7 +31,7 @@ def copy(connection: sqlite3.Connection, source: int, target: int, upto: int | N
     try:
         end = _end(connection, source, upto)
         connection.execute(COPY, (target, source, end))
-        if index.exists(connection):
+        if index.covers(connection, source):
             places = {"source": index.place_of(source, 0), "target": index.place_of(target, 0), "seq": end}
             connection.execute(index.COPY, places)
         for row in connection.execute(TELLING, (target,)).fetchall():
@@ -46,8 +46,8 @@ def copy(connection: sqlite3.Connection, source: int, target: int, upto: int | N
 
 
 def _end(connection: sqlite3.Connection, source: int, upto: int | None) -> int:
-    query = "SELECT COALESCE(MAX(seq), 0) FROM entry WHERE session = ?"
-    last = int(connection.execute(query, (source,)).fetchone()[0])
+    query = "SELECT COALESCE(MAX(seq), 0) FROM entry WHERE session = ? AND seq < ?"
+    last = int(connection.execute(query, (source, MOST)).fetchone()[0])
     end = last if upto is None else upto
     if not 0 < end <= last:
         raise StoreError(f"There is no entry {end} to fork at: the session has entries 1 to {last}.")
@@ -58,7 +58,7 @@ def remove(connection: sqlite3.Connection, number: int) -> None:
     """In one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if index.exists(connection):
+        if index.covers(connection, number):
             places = index.place_of(number, 0), index.place_of(number + 1, 0) - 1
             connection.execute(index.REMOVE, places)
         connection.execute("DELETE FROM entry WHERE session = ?", (number,))

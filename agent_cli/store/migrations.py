@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from agent_cli.kernel.wire import event_from_json
-from agent_cli.store.index import ADD, INDEX, SPOKEN, place_of, words_of
-from agent_cli.store.rows import mended
+from agent_cli.store.index import build
 
 Step: TypeAlias = Callable[[sqlite3.Connection], None]
 
@@ -26,20 +24,8 @@ def step_1(connection: sqlite3.Connection) -> None:
 
 
 def step_2(connection: sqlite3.Connection) -> None:
-    """The index of what was said. A build of SQLite without full-text search goes on without one."""
-    try:
-        connection.execute(INDEX)
-    except sqlite3.OperationalError as problem:
-        if "no such module" not in str(problem):
-            raise
-        return
-    for number, seq, body in connection.execute(SPOKEN):
-        try:
-            text = words_of(event_from_json(body))
-        except (ValueError, RecursionError):
-            continue  # a damaged row is told where it is read
-        if text:
-            connection.execute(ADD, (place_of(number, seq), mended(text)))
+    """The index of what was said."""
+    build(connection)
 
 
 STEPS: tuple[Step, ...] = (step_1, step_2)

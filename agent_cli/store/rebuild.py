@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 from typing import TypeAlias
 
 from agent_cli.kernel.events import Entry
+from agent_cli.store import index
+from agent_cli.store.migrations import number
+from agent_cli.store.opening import connect, settled
 from agent_cli.store.rows import entry_of, mended
 from agent_cli.store.summary import said_by
+from agent_cli.store.troubles import told
 
 APPLY = """
 UPDATE session SET
@@ -43,6 +48,22 @@ def applied(number: int, entry: Entry) -> Applied:
     }
 
 
+def make_anew(path: Path, busy_timeout: float = 5.0) -> int:
+    """The list of sessions and the index for searching in that file, which no session may be writing meanwhile.
+
+    Returns the number of sessions. Raises StoreError.
+    """
+    path = settled(path)
+    connection = connect(path, busy_timeout)
+    try:
+        with told(path):
+            rebuild(connection)
+            index.renew(connection)
+            return number(connection, "SELECT COUNT(*) FROM session WHERE events > 0")
+    finally:
+        connection.close()
+
+
 def rebuild(connection: sqlite3.Connection) -> None:
     """Makes every column of `session` anew but id and name, and the directory of a session without events.
 
@@ -52,9 +73,9 @@ def rebuild(connection: sqlite3.Connection) -> None:
     try:
         connection.execute(FORGET)
         rows = connection.execute(EVERYTHING)
-        for number, *row in rows:
+        for session, *row in rows:
             entry = entry_of("", tuple(row))
-            connection.execute(APPLY, applied(number, entry))
+            connection.execute(APPLY, applied(session, entry))
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

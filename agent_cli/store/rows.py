@@ -14,6 +14,10 @@ Row: TypeAlias = tuple[int, float, int, int, str, str, bytes]
 """seq, time, turn, step, branch, kind, body"""
 
 
+MOST = 1 << 53
+LATEST = 2e11
+
+
 def body_of(event: Recorded) -> str:
     """The JSON of an event. Halves of surrogate pairs, which UTF-8 cannot hold, become U+FFFD.
 
@@ -34,6 +38,7 @@ def body_of(event: Recorded) -> str:
 def entry_of(session: str, row: Row) -> Entry:
     """A row that this version cannot read becomes a note to the operator in its place."""
     seq, time, turn, step, branch, kind, body = row
+    time, turn, step, branch = moment(time), count(turn), count(step), text(branch)
     try:
         event = event_from_json(body, kind)
     except (WireError, TypeError, ValueError, RecursionError) as problem:
@@ -41,6 +46,23 @@ def entry_of(session: str, row: Row) -> Entry:
             f"Entry {seq} ({kind}) cannot be read by this version: {problem}. It is left out.", "warning"
         )
     return Entry(session, seq, time, turn, step, event, branch)
+
+
+def count(value: Any) -> int:
+    """A column that holds how many or which one: SQLite keeps anything in it, and damage may have put it there."""
+    return value if isinstance(value, int) and 0 <= value < MOST else 0
+
+
+def moment(value: Any) -> float:
+    """A column that holds seconds since the epoch, of a time that a calendar has."""
+    return float(value) if isinstance(value, int | float) and 0 <= value < LATEST else 0.0
+
+
+def text(value: Any) -> str:
+    """A column that holds text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
 
 
 def mended(text: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.events import Entry
@@ -16,8 +18,10 @@ from agent_cli.store.info import Found, SessionInfo, choose, exists, not_found, 
 from agent_cli.store.lease import Lease, take
 from agent_cli.store.opening import connect, connect_to_read, settled
 from agent_cli.store.rebuild import APPLY, applied
-from agent_cli.store.rows import body_of, entry_of, mended
+from agent_cli.store.rows import MOST, body_of, count, entry_of, mended, moment, text
 from agent_cli.store.troubles import told, trouble
+
+log = logging.getLogger("agent_cli.store")
 
 CHUNK = 256
 """Rows that are read at once. No read stays open between them: it would make writing fail."""
@@ -29,10 +33,14 @@ INSERT = (
 )
 READ = """
 SELECT seq, time, turn, step, branch, kind, CAST(body AS BLOB) FROM entry
-WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
+WHERE session = ? AND seq > ? AND seq < 9007199254740992 ORDER BY seq LIMIT ?
 """
 ONE = """
 SELECT number, id, title, name, cwd, model, created, updated, events, turns FROM session WHERE number = ?
+"""
+LAST = """
+SELECT COALESCE(MAX(seq), 0), COALESCE(MAX(CASE WHEN typeof(seq) = 'integer' AND seq < :most THEN seq END), 0)
+FROM entry WHERE session = :number
 """
 LIST = """
 SELECT id, title, name, cwd, model, created, updated, events, turns FROM session
@@ -120,15 +128,15 @@ class SqliteStore:
         Raises SessionNotFound, and StoreError where there is no such entry. The other one may be open elsewhere.
         """
         number = self._number(source)
-        log = self.create(session, "")
+        made = self.create(session, "")
         try:
             with told(self.path):
-                log.begin_at(copy(self._connection, number, log.number, upto))
+                made.begin_at(copy(self._connection, number, made.number, upto))
         except BaseException:
-            log.close()
+            made.close()
             self.remove(session)
             raise
-        return log
+        return made
 
     def remove(self, session: str) -> None:
         """Takes it away for good. Raises SessionNotFound, and SessionLocked where a process writes it."""
@@ -148,26 +156,34 @@ class SqliteStore:
                     "This build of SQLite has no full-text search, so what was said cannot be searched. "
                     "Use a Python whose SQLite has FTS5."
                 )
-            hits = index.find(self._connection, words, limit)
+            try:
+                hits = index.find(self._connection, words, limit)
+            except sqlite3.Error as problem:
+                if not index.is_blamed(problem):
+                    raise
+                raise StoreError(index.damaged(problem)) from None
         known = dict(self._numbered({hit.number for hit in hits}))
         return [Found(known[hit.number], hit.seq, hit.around) for hit in hits if hit.number in known]
 
     def close(self) -> None:
         """Closes its logs, too. Idempotent."""
-        for log in self._logs:
-            log.close()
+        for opened in self._logs:
+            opened.close()
         self._logs.clear()
         with told(self.path):
             self._connection.close()
 
     def _log(self, session: str, number: int, lease: Lease) -> SqliteLog:
         with told(self.path):
-            (last,) = self._connection.execute(
-                "SELECT COALESCE(MAX(seq), 0) FROM entry WHERE session = ?", (number,)
-            ).fetchone()
-        log = SqliteLog(session, number, last, lease, self._connection, self.path)
-        self._logs.append(log)
-        return log
+            last, sound = self._connection.execute(LAST, {"number": number, "most": MOST}).fetchone()
+        if last != sound:
+            raise StoreError(
+                f"The entries of session '{session}' are numbered in a way that no other can follow. It was left as it "
+                f"is. Go on from its last sound entry: --fork {session}@{sound}."
+            )
+        opened = SqliteLog(session, number, last, lease, self._connection, self.path)
+        self._logs.append(opened)
+        return opened
 
     def _new(self, session: str, cwd: str) -> int:
         with told(self.path):
@@ -191,7 +207,7 @@ class SqliteStore:
     def _numbered(self, numbers: set[int]) -> list[tuple[int, SessionInfo]]:
         with told(self.path):
             rows = [self._connection.execute(ONE, (number,)).fetchone() for number in numbers]
-        return [(row[0], SessionInfo(*row[1:])) for row in rows if row is not None]
+        return [(row[0], _info(row[1:])) for row in rows if row is not None]
 
     def _infos(self, wanted: str = "", cwd: str | None = None, limit: int | None = None) -> list[SessionInfo]:
         values = {
@@ -201,7 +217,16 @@ class SqliteStore:
         }
         with told(self.path):
             rows = self._connection.execute(LIST, values).fetchall()
-        return [SessionInfo(*row) for row in rows]
+        return [_info(row) for row in rows]
+
+
+def _info(row: tuple[Any, ...]) -> SessionInfo:
+    """Only the log has to be sound: what stands in a list may be damaged."""
+    session, title, name, cwd, model, created, updated, events, turns = row
+    return SessionInfo(
+        text(session), text(title), text(name), text(cwd), text(model), moment(created), moment(updated),
+        count(events), count(turns),
+    )  # fmt: skip
 
 
 class SqliteLog:
@@ -217,7 +242,7 @@ class SqliteLog:
         self._connection = connection
         self._path = path
         with told(path):
-            self._indexed = index.exists(connection)
+            self._indexed = index.covers(connection, number)
 
     @property
     def number(self) -> int:
@@ -246,17 +271,13 @@ class SqliteLog:
             kind_of(event),
             body_of(event),
         )
-        execute = self._connection.execute
+        words = index.words_of(event) if self._indexed else ""
         try:
-            execute("BEGIN IMMEDIATE")
-            execute(INSERT, values)
-            if self._indexed and (words := index.words_of(event)):
-                execute(index.ADD, (index.place_of(self._number, entry.seq), mended(words)))
-            execute(APPLY, applied(self._number, entry))
-            execute("COMMIT")
+            self._write(entry, values, words)
         except sqlite3.Error as problem:
-            self._roll_back()
-            raise trouble(problem, self._path) from problem
+            if not (words and index.is_blamed(problem)):
+                raise trouble(problem, self._path) from problem
+            self._without_index(entry, values, problem)
         self._last = entry.seq
 
     def read(self, since: int = 0) -> Iterator[Entry]:
@@ -266,6 +287,27 @@ class SqliteLog:
         if self._lease is not None:
             self._lease.release()
             self._lease = None
+
+    def _write(self, entry: Entry, values: tuple[object, ...], words: str) -> None:
+        """Raises sqlite3.Error, and nothing is written then."""
+        execute = self._connection.execute
+        try:
+            execute("BEGIN IMMEDIATE")
+            execute(INSERT, values)
+            if words:
+                execute(index.ADD, (index.place_of(self._number, entry.seq), mended(words)))
+            execute(APPLY, applied(self._number, entry))
+            execute("COMMIT")
+        except sqlite3.Error:
+            self._roll_back()
+            raise
+
+    def _without_index(self, entry: Entry, values: tuple[object, ...], blamed: sqlite3.Error) -> None:
+        """The index is made from the log: damage in it stops no session. Raises StoreError."""
+        with told(self._path):
+            self._write(entry, values, "")
+        self._indexed = False
+        log.warning("%s: %s", self._session, index.damaged(blamed))
 
     def _check(self, entry: Entry) -> None:
         if self._lease is None:

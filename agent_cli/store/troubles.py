@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from pathlib import Path
 from agent_cli.kernel.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnwritable
 
 ELSEWHERE = "Use another file with --session-db PATH, or keep nothing with --ephemeral."
+
+ODD_SCHEMA = re.compile("^no such (table|column)|already exists$|unsupported file format")
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -35,7 +38,7 @@ def told(path: Path) -> Generator[None]:
 def trouble(problem: sqlite3.Error, path: Path) -> StoreError:
     # ProgrammingError and the like carry no code; only the lowest byte is the primary one.
     code = getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    if code in _DAMAGED or str(problem).startswith(("no such table", "no such column")):
+    if code in _DAMAGED or ODD_SCHEMA.search(str(problem)):
         return corrupt(path, str(problem))
     if code in _BUSY:
         return StoreError(

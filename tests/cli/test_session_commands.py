@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -197,3 +199,17 @@ def test_the_context_of_a_recorded_session(ask, first):
     assert sum(share["tokens"] for share in found["shares"]) == found["tokens"] > 0
     assert found["boundaries"] == []
     assert [row["requests"] for row in found["models"]] == [1]
+
+
+def test_a_damaged_index_is_made_anew(ask, first):
+    database = places.database(os.environ)
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        other.execute("DROP TABLE said_data")
+        other.execute("UPDATE session SET title = x'ff'")
+    assert ask("-p", "go on", "--provider", "echo", "-c")[0] == 0
+    code, _, err = ask("sessions", "search", "parser")
+    assert code == 1
+    assert "agent-cli sessions rebuild" in err
+    assert ask("sessions", "rebuild")[:2] == (0, "1 sessions are listed anew.\n")
+    assert first in ask("sessions", "search", "parser")[1]
+    assert listed(ask)[0]["title"] == "mend the <parser>"

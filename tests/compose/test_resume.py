@@ -9,7 +9,7 @@ import pytest
 
 from agent_cli.compose import RunOptions, open_session
 from agent_cli.kernel.commands import SetMode
-from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.errors import ConfigError, ModelGone
 
 ENDPOINT = {"providers": {"mine": {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "MINE"}}}
 
@@ -76,3 +76,12 @@ async def test_a_provider_without_a_usual_model_is_named(project, opened):
     configure(project, ENDPOINT)
     with pytest.raises(ConfigError, match=r"which model of 'mine' to use.*--model"):
         await opened(go_on=False, model__provider="mine")
+
+
+async def test_a_session_whose_model_is_gone_names_another_way(project, opened):
+    configure(project, ENDPOINT)
+    await opened(go_on=False, model__name="mine/gpt-5")
+    configure(project, {})
+    with pytest.raises(ModelGone, match=r"was held with mine/gpt-5, .*--model NAME"):
+        await opened()
+    assert (await opened(model__name="gpt-5-mini"))[0] == "openai/gpt-5-mini"

@@ -24,6 +24,7 @@ SESSION = "s-1"
 texts = st.text(max_size=12)
 numbers = st.integers(-(2**70), 2**70)
 floats = st.floats(allow_nan=False, allow_infinity=False)
+times = st.floats(0, 1e11)
 json_values: SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | numbers | floats | texts,
     lambda held: st.lists(held, max_size=3) | st.dictionaries(texts, held, max_size=3),
@@ -77,7 +78,7 @@ def entries(draw: st.DrawFn, session: str = SESSION, max_size: int = 12) -> list
     facts = draw(st.lists(events(), max_size=max_size))
     return [
         ev.Entry(
-            session, seq, draw(floats), draw(st.integers(0, 9)), draw(st.integers(0, 9)), fact, draw(texts)
+            session, seq, draw(times), draw(st.integers(0, 9)), draw(st.integers(0, 9)), fact, draw(texts)
         )
         for seq, fact in enumerate(facts, start=1)
     ]

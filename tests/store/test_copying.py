@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from agent_cli.kernel.errors import SessionLocked, SessionNotFound, StoreError
 from agent_cli.kernel.events import AssistantMessage, Entry, ModelSwitched, OperatorMessage, TurnStarted
 from agent_cli.kernel.messages import Text
+from agent_cli.store.rebuild import make_anew
 from agent_cli.store.sqlite import SqliteStore, open_store
 from tests.fakes import strategies
 from tests.store.made import entry, started
@@ -133,4 +137,53 @@ def test_a_fork_is_the_beginning_of_any_log(
         end = data.draw(st.integers(1, len(log)))
         fork = store.fork(log[0].session, "fork", end)
         assert [each.event for each in fork.read()] == [each.event for each in kept.read()][:end]
+    store.close()
+
+
+DAMAGE = (
+    "DELETE FROM said_data",
+    "UPDATE said_data SET block = x'ff00'",
+    "DELETE FROM said_docsize",
+    "DROP TABLE said_idx",
+    "DROP TABLE said_content",
+    "DELETE FROM said_config",
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_in_the_index_stops_no_session_and_is_mended(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "sessions.db"
+    store = open_store(path)
+    conversation(store)
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA writable_schema = ON")
+        other.execute(damage)
+    store = open_store(path)
+    log = store.open("s-1")
+    last = [each.seq for each in log.read()][-1]
+    for step in (1, 2, 3):
+        log.append(said(last + step, f"still here {step}"))
+    assert [each.seq for each in log.read()] == list(range(1, last + 4))
+    with contextlib.suppress(StoreError):
+        store.search("here")
+    log.close()
+    make_anew(store.path)
+    assert len(store.search("still here")) == 3
+    store.fork("s-1", "s-2").append(said(last + 4, "and a fork", session="s-2"))
+    assert len(store.search("fork")) == 1
+    store.remove("s-1")
+    assert len(store.search("still")) == 3, "those of the fork"
+    store.close()
+
+
+def test_a_search_in_a_damaged_index_says_how_to_mend_it(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    store = open_store(path)
+    conversation(store)
+    store._connection.execute("DROP TABLE said_data")
+    with pytest.raises(StoreError, match="agent-cli sessions rebuild"):
+        store.search("parser")
+    make_anew(store.path)
+    assert store.search("parser")
     store.close()

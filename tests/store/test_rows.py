@@ -14,7 +14,7 @@ from agent_cli.kernel.events import Entry, OperatorMessage, OperatorNote, Record
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.values import kind_of
 from agent_cli.kernel.wire import event_from_json
-from agent_cli.store.rebuild import rebuild
+from agent_cli.store.rebuild import make_anew, rebuild
 from agent_cli.store.rows import body_of
 from agent_cli.store.sqlite import open_store
 from tests.fakes import strategies
@@ -132,4 +132,52 @@ def test_kinds_stand_beside_the_bodies(tmp_path: Path) -> None:
     store = open_store(tmp_path / "sessions.db")
     store.create("s-1", "/").append(entry(1))
     assert store._connection.execute("SELECT kind FROM entry").fetchall() == [(kind_of(OperatorNote("")),)]
+    store.close()
+
+
+@pytest.mark.parametrize("column", ["time", "turn", "step"])
+@pytest.mark.parametrize("value", ["'late'", "x'ff'", "-1", "1e308", "9223372036854775807"])
+def test_a_number_that_damage_changed_is_none(tmp_path: Path, column: str, value: str) -> None:
+    store = open_store(tmp_path / "sessions.db")
+    log = store.create("s-1", "/")
+    log.append(entry(1))
+    store._connection.execute(f"UPDATE entry SET {column} = {value}")
+    (read,) = log.read()
+    assert getattr(read, column) == 0
+    log.append(entry(2))
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "shown"),
+    [("model", "x'ff'", "\ufffd"), ("events", "'many'", 0), ("updated", "-1e308", 0.0), ("title", "7", "7")],
+)
+def test_a_list_shows_what_is_left_of_a_damaged_row(
+    tmp_path: Path, column: str, value: str, shown: object
+) -> None:
+    store = open_store(tmp_path / "sessions.db")
+    store.create("s-1", "/").append(entry(1))
+    store._connection.execute(f"UPDATE session SET {column} = {value}")
+    assert getattr(store.find("s-1"), column) == shown
+    make_anew(store.path)
+    assert getattr(store.find("s-1"), column) != shown or column == "model"
+    store.close()
+
+
+@pytest.mark.parametrize("seq", ["9223372036854775807", "'last'", "x'ff'"])
+def test_numbers_that_none_can_follow_are_told_with_the_place_to_fork_at(tmp_path: Path, seq: str) -> None:
+    store = open_store(tmp_path / "sessions.db")
+    log = store.create("s-1", "/")
+    log.append(entry(1))
+    log.append(entry(2))
+    log.close()
+    store._connection.execute("DROP TRIGGER entry_follows")
+    store._connection.execute(
+        f"INSERT INTO entry SELECT session, {seq}, 0, 0, 0, '', kind, body FROM entry WHERE seq = 2"
+    )
+    with pytest.raises(StoreError, match="--fork s-1@2"):
+        store.open("s-1")
+    fork = store.fork("s-1", "s-2")
+    fork.append(entry(3, session="s-2"))
+    assert [each.seq for each in fork.read()] == [1, 2, 3]
     store.close()
