@@ -13,7 +13,7 @@ from functools import partial
 from time import monotonic
 
 from textual import on
-from textual.app import ComposeResult, SuspendNotSupported, SystemCommand
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding
 from textual.events import TextSelected, Unmount
 from textual.screen import Screen
@@ -28,6 +28,7 @@ from agent_cli.tui.composer import Composer
 from agent_cli.tui.conversation import Conversation
 from agent_cli.tui.door import Door, Leave, Sources, Welcome
 from agent_cli.tui.early import Patient
+from agent_cli.tui.editing import Edit, in_editor
 from agent_cli.tui.herald import Herald, kept_title
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.keys import bound
@@ -285,24 +286,15 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
                 yield SystemCommand(f"{self._key(binding.id or '')}  {binding.id}", binding.description, act)
         yield SystemCommand("/quit", "leave; the session can be resumed", self.leave)
 
-    @on(Composer.Edit)
-    def _wants_editor(self) -> None:
-        self.run_worker(self._edit())
+    @on(Edit)
+    def _wants_editor(self, event: Edit) -> None:
+        self.run_worker(self._edit(event))
 
-    async def _edit(self) -> None:
-        """The terminal belongs to the editor meanwhile; the session goes on behind it."""
-        composer = self.conversation.composer
-        text = composer.pastes.unfold(composer.text)
+    async def _edit(self, event: Edit) -> None:
         try:
-            with self.suspend(), self.batch_update():
-                text = await asyncio.to_thread(outside.edit, text)
-        except SuspendNotSupported:
-            self.conversation.footer.hint("no editor can be opened here")
+            event.take(await in_editor(self, event.text))
         except ValueError as problem:
             self.conversation.put(Notice(str(problem), "warning"))
-        else:
-            composer.put(text)
-        self.refresh(layout=True)
 
     @on(TextSelected)
     def _selected(self) -> None:

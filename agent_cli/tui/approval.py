@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from rich.segment import Segment
 from textual import on
@@ -16,6 +17,7 @@ from textual.widgets import Input
 from agent_cli.kernel.commands import Answer, GrantScope
 from agent_cli.kernel.events import ApprovalRequested, FileDiff, Shown
 from agent_cli.tui.blocks.diff import diff_lines, parse
+from agent_cli.tui.editing import Edit
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.keys import Keys, pressed
@@ -173,6 +175,8 @@ class Approvals(Vertical, can_focus=True):
             own = [(first("deny-why"), "answer in your words"), (first("deny"), "do not answer")]
             return [*numbers, *own]
         offered = [(first("approve"), "once")]
+        if asked.editable:
+            offered.append((first("approve-changed"), "change it, then agree"))
         if not asked.once_only:
             offered += [
                 (first("approve-call"), "exact call" if short else "this exact call"),
@@ -255,6 +259,8 @@ class Approvals(Vertical, can_focus=True):
         asked = self._pending[self._at]
         if asked.options is not None:
             return action.isdecimal() or action in ("deny", "deny-why") or self._turns(action)
+        if action == "approve-changed":
+            return asked.editable
         if action == "approve-always":
             return bool(asked.suggestion) and not asked.once_only
         if action in ("next-approval", "previous-approval"):
@@ -282,8 +288,18 @@ class Approvals(Vertical, can_focus=True):
             reason.focus()
         elif action == "deny":
             self._decide(Answer(asked.call_id, allowed=False))
+        elif action == "approve-changed":
+            self.post_message(Edit(_text(asked), partial(self._agree, asked.call_id)))
         else:
             self._decide(Answer(asked.call_id, allowed=True, scope=_SCOPES[action]))
+
+    def _agree(self, call_id: str, changed: str) -> None:
+        """To what the operator made of the text of that call, if it still waits and he left anything of it."""
+        asked = next((asked for asked in self._pending if asked.call_id == call_id), None)
+        if asked is not None and changed.strip():
+            self._decide(
+                Answer(call_id, allowed=True, edit="" if changed == _text(asked).rstrip() else changed)
+            )
 
     def _decide(self, answer: Answer) -> None:
         self._answered.add(answer.call_id)
@@ -302,15 +318,17 @@ class Approvals(Vertical, can_focus=True):
             self._decide(Answer(asked.call_id, allowed=True, edit=said))
 
 
+def _text(asked: ApprovalRequested) -> str:
+    return asked.preview.text if isinstance(asked.preview, Shown) else asked.subject
+
+
 def _preview(asked: ApprovalRequested, width: int, ink: Ink) -> list[Line]:
     match asked.preview:
         case FileDiff(path, diff, added, removed):
             title = [Segment(f"  {clean_line(path)}", ink.strong), Segment(f"  +{added} -{removed}", ink.dim)]
             return [title, *([Segment("  "), *line] for line in diff_lines(parse(diff), width - 2, ink))]
-        case Shown(text):
-            shown = text
-        case None:
-            shown = asked.subject
+        case Shown() | None:
+            shown = _text(asked)
     rows = [
         row
         for line in clean(shown).split("\n")

@@ -11,6 +11,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from agent_cli.tui.editing import Edit
 from agent_cli.tui.history import History
 from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.past_search import PastSearch
@@ -120,9 +121,6 @@ class Composer(TextArea, inherit_bindings=False):
 
     class Left(Message):
         """Ctrl+D on an empty composer."""
-
-    class Edit(Message):
-        """Wants an editor for what is written."""
 
     class Asked(Message):
         """A question mark on an empty composer."""
@@ -284,7 +282,7 @@ class Composer(TextArea, inherit_bindings=False):
             case "complete" if self._menu_open:
                 self._take_completion()
             case "editor":
-                self.post_message(self.Edit())
+                self.post_message(Edit(self.pastes.unfold(self.text), self.put))
             case "history":
                 self._search_past()
             case "quit" if not self.text:

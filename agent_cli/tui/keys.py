@@ -95,6 +95,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("find-up", ("n",), "transcript", "next match upwards"),
     Action("find-down", ("N",), "transcript", "next match downwards"),
     Action("approve", ("y",), "approval", "approve once"),
+    Action(
+        "approve-changed", ("e",), "approval", "change the text in your editor, then approve it: for plans"
+    ),
     Action("approve-call", ("s",), "approval", "approve this call for the session"),
     Action("approve-tool", ("t",), "approval", "approve this tool for the session"),
     Action("approve-always", ("a",), "approval", "approve always, by a rule in config"),

@@ -117,6 +117,30 @@ async def test_which_of_them_there_are(tmp_path: Path, settings: dict[str, Any],
         assert {name for name in offered if name.startswith("agentic_")} == there
 
 
+async def test_what_a_task_class_leaves_out_is_left_out_of_its_subtasks(tmp_path: Path):
+    """The class drops the shell, and one of the operator's own drops the search, too: neither is there further down."""
+    (tmp_path / "a.py").write_text("secret = 3\n")
+    replies = [
+        asks("agentic_read_file", path="a.py", question="what is secret?"),
+        Say("I try.", calls=(("bash", '{"command": "cat a.py"}'), ("grep", '{"pattern": "s"}')), usage=USAGE),
+        Say("I could not.", usage=USAGE),
+        Say("No.", usage=USAGE),
+    ]
+    settings: dict[str, Any] = {
+        "session.task_class": "probe",
+        "task_classes.probe.drop_tools": ["bash", "grep", "write_file"],
+    }
+    async with FakeService(list(replies)) as service, opened(service, tmp_path, settings) as agent:
+        await agent.run("look")
+        above, below = ({tool["name"] for tool in service.requests[at].body["tools"]} for at in (0, 1))
+        assert not above & {"bash", "grep", "write_file", "agentic_grep", "agentic_research"}
+        assert below <= above
+        assert below == {"read_file"}
+        told = json.dumps(service.requests[2].body["messages"])
+        assert "There is no tool 'bash'" in told
+        assert "There is no tool 'grep'" in told
+
+
 def test_whose_small_model_it_is(tmp_path: Path):
     plain = settings_of(tmp_path)
     named = settings_of(tmp_path, agentic__small_model="ollama/qwen")

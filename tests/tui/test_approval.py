@@ -338,3 +338,73 @@ async def test_a_question_is_answered_by_number_or_in_words(later: Callable[[flo
         strike(app, "go")
         await pilot.press("enter")
         await until(pilot, lambda: Answer("q2", True, edit="go") in session.commands)
+
+
+# ── a plan that the operator changes ──
+
+PLAN = "# Plan\n\n1. Read\n2. Write\n"
+
+
+@asynccontextmanager
+async def planned(
+    monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None], left: str | ValueError
+) -> AsyncIterator[tuple[FakeSession, AgentApp, Pilot[object], list[str]]]:
+    """A screen on which a plan waits, with an editor that leaves that text."""
+    opened: list[str] = []
+
+    async def editor(app: AgentApp, text: str) -> str:
+        opened.append(text)
+        if isinstance(left, ValueError):
+            raise left
+        return left
+
+    monkeypatch.setattr("agent_cli.tui.app.in_editor", editor)
+    session = FakeSession()
+    asked = ev.ApprovalRequested(
+        "p1", "record_plan", "Plan", "you agree to each plan first", "plan-approval", ev.Shown(PLAN), "", True, editable=True
+    )  # fmt: skip
+    session.play(ev.TurnStarted("m"), asked)
+    async with screen(session, size=(100, 30)) as (app, pilot):
+        await sees(pilot, "e change it, then agree")
+        await until(pilot, lambda: app.focused is panel(app))
+        later(QUIET * 1.1)
+        yield session, app, pilot, opened
+
+
+async def test_a_plan_is_changed_in_the_editor_and_agreed_to(
+    later: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+):
+    async with planned(monkeypatch, later, PLAN + "3. Test") as (session, app, pilot, opened):
+        await pilot.press("e")
+        await until(pilot, lambda: session.commands == [Answer("p1", True, edit=PLAN + "3. Test")])
+        assert opened == [PLAN]
+        await until(pilot, lambda: not panel(app).has_class("-open"))
+
+
+@pytest.mark.parametrize(
+    ("left", "commands"),
+    [(PLAN.rstrip(), [Answer("p1", True)]), ("  \n", []), (ValueError("the editor ended with 1"), [])],
+)
+async def test_what_the_editor_leaves_unchanged_is_agreed_to_and_nothing_is_no_answer(
+    left: str | ValueError,
+    commands: list[Answer],
+    later: Callable[[float], None],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async with planned(monkeypatch, later, left) as (session, app, pilot, opened):
+        await pilot.press("e")
+        await until(pilot, lambda: opened)
+        await until(
+            pilot, lambda: session.commands == commands and (commands or panel(app).has_class("-open"))
+        )
+        if isinstance(left, ValueError):
+            await sees(pilot, "the editor ended with 1")
+
+
+async def test_what_is_no_text_to_change_offers_no_editor(later: Callable[[float], None]):
+    async with asked() as (session, app, pilot):
+        later(QUIET * 1.1)
+        assert "change it" not in shown(app)
+        await pilot.press("e")
+        await until(pilot, lambda: app.conversation.composer.text == "e")
+        assert session.commands == []

@@ -11,6 +11,8 @@ from agent_cli.kernel.errors import AuthFailed, Overloaded
 from agent_cli.kernel.events import Finished, Piece, TextDelta, ToolReturned
 from agent_cli.kernel.messages import Text, text_of
 from agent_cli.kernel.usage import Usage
+from agent_cli.permissions.book import judge
+from agent_cli.ports import Facts
 from agent_cli.tui import grace
 from tests.fakes.log import ListLog
 from tests.fakes.models import Playing, says, wants
@@ -150,3 +152,37 @@ async def test_a_model_nobody_knows_is_told():
         app.conversation.composer.insert("/model nothing")
         await pilot.press("enter")
         await sees(pilot, "unknown model 'nothing'")
+
+
+async def test_rules_that_are_typed_hold_from_the_next_call_on(monkeypatch: pytest.MonkeyPatch):
+    """A call that is asked about, /allow for it, the same call without a question, /deny, and its refusal."""
+    monkeypatch.setattr(grace, "QUIET", 0.0)
+    write = wants(("write", {"path": "a.py"}))
+    provider = Playing(write, says("One."), write, says("Two."), write, says("Three."))
+    facts = Facts("ask", True, (("/p", "rw"),))
+    session = open_session(provider, FakeTool("write", read_only=False), judge=judge, facts=facts)
+    async with screen(session, size=(100, 40)) as (app, pilot):
+
+        async def types(line: str, then: str) -> None:
+            strike(app, line)
+            await until(pilot, lambda: app.conversation.composer.text == line)
+            await pilot.press("enter")
+            await sees(pilot, then)
+
+        await types("go", "write asks for permission")
+        await pilot.press("n")
+        await sees(pilot, "One.")
+        await types("/allow write:*", "for this session: write:*")
+        await types("again", "Two.")
+        await types("/deny write", "deny rule, for this session: write")
+        await types("and again", "Three.")
+        assert "Refused (deny: write)" in str(provider.asked[-1].messages)
+        await types("/deny wrte:x", "no tool wrte")
+        await types("/permissions", "write:*")
+        text = shown(app)
+    executed = [
+        entry.event.executed
+        for entry in session.past(0, session.state.seq)
+        if isinstance(entry.event, ToolReturned)
+    ]
+    assert executed == [False, True, False], text
