@@ -22,7 +22,7 @@ from agent_cli.kernel.events import Event, Exhausted, Outcome, TurnError
 from agent_cli.kernel.messages import Block, Text
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.kernel.values import Plain
-from agent_cli.ports import Checkpointer, Compactor, Tool
+from agent_cli.ports import Checkpointer, Compactor, TaskHeuristic, Tool
 
 
 class Reply(Plain, frozen=True):
@@ -61,6 +61,7 @@ class Agent(Reductions, Switches):
         script: str | Path | None = None,
         compactor: Compactor | None = None,
         checkpointer: Checkpointer | None = None,
+        heuristic: TaskHeuristic | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
         """A new session, or the one that `resume` names (an id, its beginning, or a name).
@@ -69,7 +70,7 @@ class Agent(Reductions, Switches):
         config. `attended` says that your program answers approvals; without, what would ask is refused. `tools` are
         your own beside the built-in ones. An `ephemeral` session is in no database. `script` is what the model
         "scripted" says, for tests of your program. `compactor` and `checkpointer` write summaries and records in the
-        place of the model.
+        place of the model; `heuristic` knows by itself where a task ends, in the place of `checkpoint.heuristic`.
 
         Raises ConfigError and StoreError.
         """
@@ -84,8 +85,9 @@ class Agent(Reductions, Switches):
             script=Path(script) if script else None,
         )
         own = {tool.spec.name: tool for tool in tools}
-        writers = (compactor, checkpointer)
-        return cls(open_session(options, adapt=lambda parts: _adapted(parts, own, writers)).session)
+        given = {"compactor": compactor, "checkpointer": checkpointer, "heuristic": heuristic}
+        replaced = {name: part for name, part in given.items() if part is not None}
+        return cls(open_session(options, adapt=lambda parts: _adapted(parts, own, replaced)).session)
 
     @property
     def session(self) -> Session:
@@ -144,12 +146,10 @@ class Agent(Reductions, Switches):
         )
 
 
-def _adapted(
-    parts: Parts, own: Mapping[str, Tool], writers: tuple[Compactor | None, Checkpointer | None]
-) -> Parts:
+def _adapted(parts: Parts, own: Mapping[str, Tool], replaced: Mapping[str, Any]) -> Parts:
     world = parts.tools
 
     def tools(card: ModelCard) -> Mapping[str, Tool]:
         return {**world(card), **own}
 
-    return msgspec.structs.replace(parts, tools=tools, compactor=writers[0], checkpointer=writers[1])
+    return msgspec.structs.replace(parts, tools=tools, **replaced)

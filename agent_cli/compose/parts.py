@@ -43,7 +43,7 @@ from agent_cli.kernel.events import SessionStarted
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.permissions.book import judge
 from agent_cli.permissions.suggest import grant_for
-from agent_cli.ports import OpenModel
+from agent_cli.ports import OpenModel, TaskHeuristic
 from agent_cli.providers.registry import Registry
 from agent_cli.tools.snapshots import Snapshots
 from agent_cli.tools.workspace import Workspace
@@ -94,6 +94,14 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     return _watched(made, options, loaded, kept, told)
 
 
+def _heuristic(settings: Settings) -> TaskHeuristic | None:
+    if not settings.checkpoint.heuristic:
+        return None
+    from agent_cli.context.task_end import ListDone  # only who wants it pays for it
+
+    return ListDone()
+
+
 def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan: Planning) -> Parts:
     """With the watchdog, the engine's own tools, and what is told at the beginning."""
     settings, card = loaded.settings, made.model.card
@@ -101,6 +109,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
     own = own_names(withheld(loaded), plans=plan.recorded)
     return replace(
         made,
+        heuristic=_heuristic(settings),
         signals=watch(),
         fresh_signals=watch,
         watchdog=watchdog_mode(settings, attended=options.attended),

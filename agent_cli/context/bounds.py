@@ -13,6 +13,8 @@ from agent_cli.kernel.messages import Block, Text
 DEFAULT_BYTES = 32_000
 BATCH_BYTES = 200_000
 """Of all results of one step together."""
+ENVELOPE_BYTES = 51_200
+"""What an envelope takes at most, itself included."""
 LEAST_BYTES = 1_000
 """What each result may have, however many there are."""
 
@@ -43,7 +45,8 @@ def bound(output: Output, limit: int = DEFAULT_BYTES, keep: Keep | None = None, 
     """The output with each text at most `limit` bytes: head and tail, half of it each, cut between characters.
 
     Between them stands what is missing, where all of it is kept, and `how` to go on ({offset}: where the head
-    ends). Within the limit the output is byte-identical and nothing is kept.
+    ends). JSON that could not be kept stays JSON: an object with `truncatedToolResult`, `originalBytes`, `head`
+    and `tail`. Within the limit the output is byte-identical and nothing is kept.
     """
     texts = [block.text for block in output.for_model if isinstance(block, Text)]
     if all(len(text) * 4 <= limit or len(text.encode()) <= limit for text in texts):
@@ -66,6 +69,8 @@ def _bound_block(block: Block, limit: int, kept: str, how: str) -> Block:
     raw = block.text.encode(errors="replace")
     if len(raw) <= limit:
         return block
+    if not kept and _is_json(raw):
+        return Text(_envelope(raw, min(limit, ENVELOPE_BYTES)))
     head = raw[: limit // 2].decode(errors="ignore")
     tail = raw[-(limit // 2) :].decode(errors="ignore")
     offset = len(head.encode())
@@ -74,3 +79,34 @@ def _bound_block(block: Block, limit: int, kept: str, how: str) -> Block:
     )
     left_out = len(raw) - offset - len(tail.encode())
     return Text(f"{head}\n{_LEFT_OUT.format(left_out=left_out, total=len(raw), where=where)}\n{tail}")
+
+
+def _is_json(raw: bytes) -> bool:
+    if raw.lstrip()[:1] not in (b"{", b"["):
+        return False
+    try:
+        msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _envelope(raw: bytes, limit: int) -> str:
+    """Valid JSON of at most `limit` bytes: the two ends are as long as they may be once they are written."""
+
+    def written(head: str, tail: str) -> bytes:
+        return msgspec.json.encode(
+            {"truncatedToolResult": True, "originalBytes": len(raw), "head": head, "tail": tail}
+        )
+
+    half = max(0, (limit - len(written("", ""))) // 2)
+    head, tail = raw[:half].decode(errors="ignore"), raw[len(raw) - half :].decode(errors="ignore")
+    while (size := _written_size(head)) > half:
+        head = head[: len(head) * half // size]
+    while (size := _written_size(tail)) > half:
+        tail = tail[len(tail) - len(tail) * half // size :]
+    return written(head, tail).decode()
+
+
+def _written_size(text: str) -> int:
+    return len(msgspec.json.encode(text)) - 2

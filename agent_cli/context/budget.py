@@ -59,10 +59,11 @@ def budget_of(card: ModelCard, compaction: Compaction, *, counted: bool = True) 
     if assumed or not counted:
         ratio = min(ratio, ASSUMED_RATIO)
     reserve = min(card.max_output or window, int(window * RESERVED_SHARE))
-    limit = min(int(window * ratio), window - reserve)
+    full = int(window * FULL_SHARE)
+    wanted = int(window * ratio)
     if compaction.limit:
-        limit, origin = min(compaction.limit, window), "compaction.limit"
-    return Budget(window, limit, int(window * FULL_SHARE), ratio, origin, assumed)
+        wanted, origin = compaction.limit, "compaction.limit"
+    return Budget(window, min(wanted, window - reserve, full), full, ratio, origin, assumed)
 
 
 def _threshold(tier: Tier | None, compaction: Compaction) -> tuple[float, str]:

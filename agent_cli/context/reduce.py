@@ -194,9 +194,14 @@ def _operator_words(dropped: tuple[Item, ...], room: int) -> str:
 def _words_of(item: Item) -> str:
     if item.role != "user" or item.by_product or not isinstance(item.part, Text):
         return ""
-    if _is_summary(item):
-        return item.part.text.partition(OPERATOR_HEADING)[2].strip()
-    return item.part.text
+    return operators_words(item.part.text)
+
+
+def operators_words(text: str) -> str:
+    """What the operator said in this text of a view: where it stands for a dropped part, what that holds of them."""
+    if text.startswith(SUMMARY_OPENING):
+        return text.partition(OPERATOR_HEADING)[2].strip()
+    return text
 
 
 def _is_summary(item: Item) -> bool:

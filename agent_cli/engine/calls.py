@@ -27,6 +27,10 @@ log = logging.getLogger("agent_cli.engine")
 CANCELLED = "cancelled {why}; what it returned so far may be missing"
 CUT = "not run: the arguments were cut off by the output limit; make the call again in smaller parts"
 CRASHED = "{name} crashed ({problem}); this is a fault of the tool"
+UNWRITABLE = (
+    "{name} ran, and what it returned cannot be written down ({problem}); this is a fault of the tool"
+)
+LONGEST_REASON = 120
 OFTEN = "not run: `{name}` may be called {most} times in a turn, and was; go on without it"
 RETRIEVE = "retrieve_output"
 BATCH_BYTES_PER_TOKEN = 2
@@ -156,6 +160,15 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
 
 
+def _writable(call: ToolCall, output: ev.Output) -> ev.Output:
+    """The same, or a few words in the place of what cannot be written down."""
+    try:
+        return wire.encodable(ev.Output, output)
+    except wire.WireError as problem:
+        log.exception("tool %s returned what is no result", call.name)
+        return failure(UNWRITABLE.format(name=call.name, problem=str(problem)[:LONGEST_REASON]))
+
+
 async def _in_time(core: Core, ready: Ready, say: Say) -> ev.Output:
     """The tool's result within the time that the operator gave it. Expiry is a result, too."""
     seconds = core.parts.settings.tunings.get(ready.call.name, PLAIN).timeout
@@ -172,6 +185,7 @@ async def _in_time(core: Core, ready: Ready, say: Say) -> ev.Output:
 
 def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Output:
     """A tool that pages by itself keeps nothing: what is cut here it can be asked for again."""
+    output = _writable(ready.call, output)
     settings = core.parts.settings
     of_its_own = settings.result_bytes.get(ready.call.name)
     if ready.tool.bounded:

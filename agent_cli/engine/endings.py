@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent_cli.guardrails.budgets import Breach
 from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, ProviderError
 from agent_cli.kernel.events import Exhausted, Outcome, TurnCompleted, TurnError
+from agent_cli.kernel.usage import ModelCard
 
 Ending = TurnCompleted | TurnError
 
@@ -64,6 +65,18 @@ def window_full(estimate: int, window: int) -> Ending:
         "start a new session, or switch to a model with a larger window"
     )
     return TurnError("canceled", "context-overflow", EXIT_CUT, message)
+
+
+def too_long(problem: ContextOverflow, card: ModelCard, estimate: int) -> ContextOverflow:
+    """The same refusal with the figures that people need: those of the service, else what is known here."""
+    limit = problem.limit or card.window
+    window = f"{limit:,} tokens" if limit else "a size that nobody knows"
+    size = f"{problem.used:,}" if problem.used else f"about {estimate:,}"
+    told = (
+        f"{problem} The window of {card.id} is {window}, the prompt has {size} tokens: compact the conversation, "
+        "start a new session, or switch to a model with a larger window."
+    )
+    return ContextOverflow(told, status=problem.status, used=problem.used, limit=problem.limit)
 
 
 def invalid(reason: str) -> Ending:

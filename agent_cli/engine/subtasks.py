@@ -142,6 +142,7 @@ def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits) -> P
         settings=msgspec.structs.replace(core.parts.settings, effort=None, temperature=None),
         own_tools=frozenset(),
         notices=(),
+        heuristic=None,  # what runs inside says nothing about the session's own task
     )
 
 

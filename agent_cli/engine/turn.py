@@ -140,13 +140,16 @@ class Turn:
 
     async def _asked(self) -> Answered:
         """Once more where the prompt was refused as too long, and is shorter now."""
-        grace = self._grace is not None
+        core, grace = self._core, self._grace is not None
         try:
-            return await Request(self._core, grace=grace, must=self._must).send()
+            return await Request(core, grace=grace, must=self._must).send()
         except ContextOverflow as problem:
             if not await self._reducer.overflowed(problem):
-                raise
-        return await Request(self._core, grace=grace, must=self._must).send()
+                raise endings.too_long(problem, core.model.card, context_size(core)) from problem
+        try:
+            return await Request(core, grace=grace, must=self._must).send()
+        except ContextOverflow as problem:
+            raise endings.too_long(problem, core.model.card, context_size(core)) from problem
 
     async def _batch(self, calls: tuple[ToolCall, ...], answered: Answered) -> None:
         core = self._core

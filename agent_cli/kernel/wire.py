@@ -53,6 +53,30 @@ def decode(kind: type[T], data: Any) -> T:
         raise WireError(str(problem)) from None
 
 
+def encodable(kind: type[T], value: T) -> T:
+    """The value itself, or a copy in which halves of surrogate pairs, which nothing can encode, are replaced.
+
+    Raises WireError where it is no value of that type at all.
+    """
+    try:
+        msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return decode(kind, _whole(encode(value)))
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise WireError(str(problem)) from None
+    if not isinstance(value, kind):
+        raise WireError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _whole(data: Any) -> Any:
+    if isinstance(data, str):
+        return re.sub("[\ud800-\udfff]", "\ufffd", data)
+    if _is_row(data):
+        return [_whole(one) for one in data]
+    return {key: _whole(one) for key, one in data.items()} if is_object(data) else data
+
+
 def event_from_json(text: str | bytes, kind: str = "") -> Recorded:
     """A fact from its JSON text. Raises WireError, also where it is none of the `kind` that is named.
 
@@ -85,6 +109,10 @@ def is_object(data: Any) -> TypeGuard[dict[str, Any]]:
 
 def is_list(data: Any) -> TypeGuard[list[Any]]:
     return isinstance(data, list)
+
+
+def _is_row(data: Any) -> TypeGuard[Iterable[Any]]:
+    return isinstance(data, list | tuple)
 
 
 def is_too_deep(data: Any) -> bool:

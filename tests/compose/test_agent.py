@@ -264,3 +264,31 @@ async def test_a_checkpoint_by_the_model_and_by_the_program(tmp_path: Path):
         assert not agent.has_checkpointer
         with pytest.raises(AgentError, match="no checkpoint"):
             await agent.checkpoint()
+
+
+class AfterEachTurn:
+    def feed(self, event: ev.Recorded, /) -> str | None:
+        return "a turn" if isinstance(event, ev.TurnCompleted) else None
+
+
+@pytest.mark.parametrize(
+    ("options", "notes"),
+    [
+        ({}, []),
+        ({"settings": {"checkpoint.heuristic": True}}, ["read; mend"]),
+        ({"settings": {"checkpoint.heuristic": True, "checkpoint.mode": "operator"}}, ["read; mend"]),
+        ({"settings": {"checkpoint.heuristic": True, "checkpoint.mode": "off"}}, []),
+        ({"heuristic": AfterEachTurn()}, ["a turn"]),
+    ],
+)
+async def test_a_task_may_end_by_itself(tmp_path: Path, options: dict[str, Any], notes: list[str]):
+    items = [{"text": "read", "status": "done"}, {"text": "mend", "status": "done"}]
+    replies = [calls("todo", items=items), {"text": "done"}, {"text": "next"}]
+    async with played(tmp_path, *replies, checkpointer=Record(), **options) as agent:
+        await agent.run("first")
+        assert agent.context_stats().boundaries == (), "nothing happens before the next turn"
+        await agent.run("second")
+        made = agent.context_stats().boundaries
+        assert [(one.kind, one.mode, one.note) for one in made] == [
+            ("checkpoint", "heuristic", note) for note in notes
+        ]

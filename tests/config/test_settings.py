@@ -31,7 +31,7 @@ budgets.children budgets.child.max_steps budgets.child.max_duration budgets.chil
 agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file
 compaction.enabled compaction.mode compaction.threshold compaction.threshold_by_tier.frontier
 compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.limit compaction.keep_recent_tokens
-compaction.model checkpoint.mode
+compaction.model checkpoint.mode checkpoint.heuristic
 tools.builtin tools.disable tools.enable tools.concurrency tools.max_output_bytes tools.ask tools.diagnostics tools.NAME.max_output_bytes
 tools.NAME.timeout tools.NAME.max_calls tools.NAME.required tools.NAME.args
 agentic.enabled agentic.small_model

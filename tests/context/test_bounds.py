@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import json
+
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_cli.context.bounds import LEAST_BYTES, Room, bound, kept_in
@@ -79,3 +81,35 @@ def test_a_batch_has_one_room_and_each_result_something_of_it():
     sizes = [len(text_of(room.take(Output((Text("x" * 9_000),)), 3_000))) for _ in range(3)]
     assert sizes[0] > sizes[1] > sizes[2] >= LEAST_BYTES
     assert sum(sizes) < 6_500
+
+
+@given(
+    st.lists(st.text() | st.integers() | st.dictionaries(st.text(max_size=5), st.text()), min_size=1),
+    st.integers(min_value=256, max_value=900),
+)
+@example(['\\"' * 900], 256)
+@example(["\u0001é漢" * 900], 257)
+def test_json_that_could_not_be_kept_stays_json_within_its_bound(value: list[object], limit: int):
+    text = json.dumps(value, ensure_ascii=False)
+    raw = text.encode(errors="replace")
+    text = raw.decode()
+    (block,) = bound(Output((Text(text),)), limit).for_model
+    assert isinstance(block, Text)
+    if len(raw) <= limit:
+        assert block.text == text
+        return
+    found = json.loads(block.text)
+    assert len(block.text.encode()) <= limit
+    assert list(found) == ["truncatedToolResult", "originalBytes", "head", "tail"]
+    assert (found["truncatedToolResult"], found["originalBytes"]) == (True, len(raw))
+    assert text.startswith(found["head"])
+    assert text.endswith(found["tail"])
+
+
+def test_json_that_was_kept_is_pointed_to_and_an_envelope_is_at_most_50_kib():
+    text = json.dumps(["x" * 90] * 2_000)
+    assert kept_in(text_of(bound(Output((Text(text),)), 2_000, lambda _: "/r/c1.txt"))) == (
+        f"{len(text):,}",
+        "/r/c1.txt",
+    )
+    assert len(text_of(bound(Output((Text(text),)), 100_000))) <= 51_200

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.context import reduce
-from agent_cli.context.budget import Compaction, budget_of
+from agent_cli.context.budget import ASSUMED_WINDOW, Compaction, budget_of
 from agent_cli.context.view import View
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall, ToolResult
@@ -29,10 +29,50 @@ from tests.engine.test_sentences import entries_of, facts
         (ModelCard("m", "p", window=200_000, tier="mid"), Compaction(by_tier=(("mid", 0.4),)), 80_000),
         (ModelCard("m", "p", window=200_000, max_output=8_000), Compaction(unknown_tier=0.6), 120_000),
         (ModelCard("m", "p", window=200_000, tier="mid"), Compaction(limit=40_000, threshold=0.9), 40_000),
+        (ModelCard("m", "p", window=200_000, tier="mid"), Compaction(limit=500_000), 160_000),
+        (ModelCard("m", "p", window=200_000, max_output=8_000), Compaction(limit=500_000), 190_000),
+        (ModelCard("m", "p", window=200_000, max_output=1_000), Compaction(threshold=0.99), 190_000),
+        (ModelCard("m", "p"), Compaction(threshold=0.95, unknown_tier=0.9), 102_400),
+        (ModelCard("m", "p"), Compaction(threshold=0.5), 64_000),
+        (ModelCard("m", "p"), Compaction(limit=120_000), 102_400),
     ],
 )
 def test_where_reduction_begins(card: ModelCard, compaction: Compaction, limit: int):
     assert budget_of(card, compaction).limit == limit
+
+
+@pytest.mark.parametrize(("threshold", "limit"), [(0.95, 160_000), (0.7, 140_000)])
+def test_where_no_service_counts_four_fifths_are_the_most(threshold: float, limit: int):
+    card = ModelCard("m", "p", window=200_000, tier="frontier", max_output=1_000)
+    assert budget_of(card, Compaction(threshold=threshold), counted=False).limit == limit
+    assert budget_of(card, Compaction(threshold=threshold)).limit == int(200_000 * threshold)
+
+
+cards = st.builds(
+    ModelCard,
+    st.just("m"),
+    st.just("p"),
+    window=st.none() | st.integers(2_000, 2_000_000),
+    max_output=st.none() | st.integers(1, 200_000),
+    tier=st.sampled_from(("frontier", "mid", "small", None)),
+)
+settings_ = st.builds(
+    Compaction,
+    threshold=st.none() | st.floats(0.01, 0.99),
+    unknown_tier=st.floats(0.01, 0.99),
+    limit=st.none() | st.integers(1_000, 3_000_000),
+)
+
+
+@given(cards, settings_, st.booleans())
+def test_reduction_always_begins_before_the_turn_would_be_cut_and_leaves_room_for_an_answer(
+    card: ModelCard, compaction: Compaction, counted: bool
+):
+    budget = budget_of(card, compaction, counted=counted)
+    window = card.window or ASSUMED_WINDOW
+    assert budget.limit <= budget.full < window
+    assert budget.limit <= window - min(card.max_output or window, int(window * 0.2))
+    assert budget.assumed == (card.window is None)
 
 
 def test_the_protected_tail_is_at_most_30_percent_of_the_budget():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent_cli.engine.repair import repair
 from agent_cli.guardrails.book import signals
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.events import Finished
-from agent_cli.kernel.messages import ToolCall
+from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.wire import MOST_DEPTH
 from agent_cli.ports import Alert, Touches
@@ -76,3 +78,29 @@ async def test_a_tool_that_cannot_say_what_it_touches_does_not_run():
     assert not returned.executed
     assert "crashed" in ev.as_text(returned.output)
     assert isinstance(*ended(log), ev.TurnCompleted)
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        pytest.param("before\ud800after", "before\ufffdafter", id="half of a surrogate pair"),
+        pytest.param(None, "what it returned cannot be written down", id="nothing"),
+        pytest.param(b"raw", "what it returned cannot be written down", id="bytes"),
+    ],
+)
+async def test_a_result_that_cannot_be_written_down_ends_neither_the_turn_nor_the_session(
+    returned: object, told: str
+):
+    class Odd(FakeTool):
+        async def run(self, args: object, progress: object, /) -> ev.Output:
+            text = isinstance(returned, str)
+            return ev.Output((Text(returned),)) if text else returned  # type: ignore[return-value]  # the mistake is the test
+
+    log = ListLog()
+    session = open_session(Playing(wants(("odd", {"path": "a"})), says("done")), Odd("odd"), log=log)
+    await run(session, say("go"))
+    (output,) = [event.output for event in log.events if isinstance(event, ev.ToolReturned)]
+    assert told in ev.as_text(output)
+    assert len(ev.as_text(output)) < 256
+    assert session.state.answer == "done"
+    await session.close()

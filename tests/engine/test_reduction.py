@@ -199,6 +199,53 @@ async def test_a_second_refusal_ends_the_turn_with_its_own_outcome():
     end = log.events[-1]
     assert isinstance(end, ev.TurnError)
     assert (end.error_kind, end.outcome) == ("overflow", "context-overflow")
+    size = session.state.context_tokens
+    assert f"The window of fake-1 is 20,000 tokens, the prompt has about {size:,} tokens" in end.message
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (ContextOverflow("too long", used=26_000, limit=24_000), "is 24,000 tokens, the prompt has 26,000"),
+        (ContextOverflow("too long"), "is a size that nobody knows, the prompt has about 120 tokens"),
+    ],
+)
+async def test_a_refusal_ends_the_turn_where_nothing_is_reduced(refusal: ContextOverflow, told: str):
+    log, card = ListLog(), ModelCard("fake-1", "fake")
+    provider = Playing(says("fine", usage=Usage(input=90, output=10)), refusal)
+    session = opened(provider, log, card, compaction=Compaction(enabled=False))
+    await run(session, say("one"))
+    await run(session, say("two " * 20))
+    end = log.events[-1]
+    assert isinstance(end, ev.TurnError)
+    assert end.outcome == "context-overflow"
+    assert told in end.message
+    assert performed(log) == []
+    assert len(provider.asked) == 2, "it was not sent again"
+    await session.close()
+
+
+async def test_the_operator_compacts_also_where_nothing_is_reduced_by_itself():
+    log = ListLog()
+    provider = Playing(says("long " * 4_000), says("the summary"))
+    session = opened(provider, log, compaction=Compaction(enabled=False))
+    await run(session, say("one"))
+    await run(session, Compact())
+    assert [event.mode for event in performed(log)] == ["summary"]
+    await session.close()
+
+
+@pytest.mark.parametrize(("used", "most"), [(20_000, 60_000), (60_000, 35_000), (94_800, 1_024)])
+async def test_an_answer_is_never_allowed_more_than_the_window_leaves(used: int, most: int):
+    card = ModelCard("fake-1", "fake", window=100_000, max_output=60_000)
+    provider = Playing(says("one", usage=Usage(input=used, output=0)), says("two"))
+    session = opened(provider, ListLog(), card, compaction=Compaction(enabled=False))
+    await run(session, say("one"))
+    await run(session, say("two"))
+    allowed = provider.asked[1].max_output or card.max_output or 0
+    assert most - 100 <= allowed <= most
+    assert session.state.context_tokens < card.window
     await session.close()
 
 

@@ -81,3 +81,14 @@ def test_a_number_in_quotes_is_a_number():
     assert wire.arguments(Edits, {"path": "a", "edits": [], "limit": "12", "all": "true"}) == Edits(
         "a", (), 12, all=True
     )
+
+
+def test_what_no_encoding_has_is_replaced_and_the_rest_is_the_very_value():
+    whole = ev.Output((Text("é 漢"),))
+    assert wire.encodable(ev.Output, whole) is whole
+    halves = ev.Output((Text("a\ud800b"),), changed=("x\ud800",))
+    mended = wire.encodable(ev.Output, halves)
+    assert (mended.for_model, mended.changed) == ((Text("a\ufffdb"),), ("x\ufffd",))
+    for odd in (None, {"text": "x"}, object(), ev.Output((Text(object()),))):  # type: ignore[arg-type]  # the mistake is the test
+        with pytest.raises(wire.WireError):
+            wire.encodable(ev.Output, odd)  # type: ignore[arg-type]  # the mistake is the test

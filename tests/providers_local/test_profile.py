@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_cli.context.reduce import OPERATOR_HEADING
+from agent_cli.context.view import SUMMARY_OPENING
 from agent_cli.kernel.messages import Image, Message, Part, Prompt, Text, ToolCall, ToolResult, ToolSpec
 from agent_cli.providers.local.profile import RESULT_CHARS, WINDOW, encode, protocol, tokens_in
 from agent_cli.providers.local.simple import ANSWER, ARGUMENTS
@@ -283,3 +285,12 @@ def test_the_oldest_results_give_way_so_that_the_whole_fits(count: int) -> None:
     assert shown[-1].count("long words") > 200
     if count > 10:
         assert shown[3].count("long words") < 40
+
+
+def test_the_request_is_said_again_after_a_summary_too() -> None:
+    summary = f"{SUMMARY_OPENING}# Current state\nAll is well.\n\n{OPERATOR_HEADING}\n\nFind the password"
+    messages = steps(READ)
+    messages[0] = told(Text(summary))
+    last = encode(prompt(messages))["messages"][-1]["content"]
+    assert "The request was: Find the password" in last
+    assert "All is well" not in last

@@ -42,3 +42,9 @@ class Checkpoint(Section, frozen=True):
             "Who may say that a task is done: the model and /done, only /done and the heuristic, or nobody."
         ),
     ] = "model"
+    heuristic: Annotated[
+        Switch,
+        says(
+            "Whether a task also counts as done with the turn in which the last thing on its list was done."
+        ),
+    ] = False
