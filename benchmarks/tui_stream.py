@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text
+from agent_cli.talk.door import Welcome
 from agent_cli.tui.app import AgentApp
-from agent_cli.tui.door import Welcome
 from tests.fakes.session import FakeSession
 
 WORDS = [

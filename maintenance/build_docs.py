@@ -24,9 +24,9 @@ from agent_cli.config import fields
 from agent_cli.engine.own_tools.book import MAKERS
 from agent_cli.kernel import events
 from agent_cli.ports import Tool
+from agent_cli.talk.commands.book import COMMANDS as SLASH
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
-from agent_cli.tui.commands.book import COMMANDS as SLASH
 from maintenance import stream_schema
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"

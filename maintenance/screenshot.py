@@ -13,8 +13,8 @@ from pathlib import Path
 
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session
+from agent_cli.talk.door import Door, Welcome
 from agent_cli.tui.app import AgentApp
-from agent_cli.tui.door import Door, Welcome
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "screenshot.svg"

@@ -30,9 +30,9 @@ from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import Entry
+from agent_cli.talk.door import Sources, Welcome
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
-from agent_cli.tui.door import Sources, Welcome
 from agent_cli.tui.switching import choose
 
 LOG = "agent-cli.log"

@@ -17,8 +17,8 @@ from agent_cli.config.settings import Settings
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import text_of
-from agent_cli.tui.door import Door, Form, Known
-from agent_cli.tui.stage import Wish
+from agent_cli.talk.door import Door, Form, Known
+from agent_cli.talk.stage import Wish
 
 if TYPE_CHECKING:  # sqlite3 is imported when the store is opened
     from agent_cli.store.sqlite import SqliteStore

@@ -19,9 +19,9 @@ from agent_cli.config import places
 from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import FileDiff
+from agent_cli.talk.changed import Changed
+from agent_cli.talk.door import Door, Instructed, Prompt
 from agent_cli.tools.snapshots import Snapshots
-from agent_cli.tui.changed import Changed
-from agent_cli.tui.door import Door, Instructed, Prompt
 
 SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """In the names of variables whose values are in no report."""

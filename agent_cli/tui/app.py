@@ -20,13 +20,14 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
+from agent_cli.talk.commands import book
+from agent_cli.talk.door import Door, Leave, Sources, Welcome
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui import outside, switching
 from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands import book
 from agent_cli.tui.completion import MODEL
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.conversation import Conversation
-from agent_cli.tui.door import Door, Leave, Sources, Welcome
 from agent_cli.tui.early import Patient
 from agent_cli.tui.editing import Edit, in_editor
 from agent_cli.tui.herald import Herald, kept_title
@@ -36,7 +37,6 @@ from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.setup import Setup
 from agent_cli.tui.staging import Staging
-from agent_cli.tui.untrusted import clean
 
 TWICE = 1.0
 """Seconds within which a second Ctrl+C quits."""
@@ -131,7 +131,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self.theme = self._theme(welcome.theme)
         self.herald.how, self.herald.titled = welcome.notify, welcome.title
         self.conversation.herald = self.herald
-        keys = self.conversation.desk.keys
+        keys = self.conversation.keys
         for trouble in keys.take(welcome.keys):
             self.conversation.put(Notice(trouble, "warning"))
         self.set_keymap(keys.keymap)
@@ -209,7 +209,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             self._driver.write(codes)
 
     def _key(self, name: str) -> str:
-        return self.conversation.desk.keys.first(name)
+        return self.conversation.keys.first(name)
 
     def _left(self, exit_code: int) -> Leave:
         started = self.session is not None and self.session.state.started

@@ -16,13 +16,13 @@ from textual.widgets import Input
 
 from agent_cli.kernel.commands import Answer, GrantScope
 from agent_cli.kernel.events import ApprovalRequested, FileDiff, Shown
+from agent_cli.talk.untrusted import clean, clean_line
 from agent_cli.tui.blocks.diff import diff_lines, parse
 from agent_cli.tui.editing import Edit
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.lines import Lines
-from agent_cli.tui.untrusted import clean, clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
 
 _SCOPES: dict[str, GrantScope] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_cli.engine.state import SubtaskRow, begun, end
 from agent_cli.kernel import events as ev
-from agent_cli.tui.status import dollars
+from agent_cli.talk.amounts import dollars
 
 
 class Below:

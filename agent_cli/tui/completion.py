@@ -8,13 +8,13 @@ from time import monotonic
 from typing import Any
 
 from agent_cli.kernel.errors import AgentError
+from agent_cli.talk.commands import book
+from agent_cli.talk.desk import Desk
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner, Notice
-from agent_cli.tui.commands import book
-from agent_cli.tui.desk import Desk
 from agent_cli.tui.menu import Choice, of_commands, of_models
 from agent_cli.tui.paths import Paths, quoted, token
-from agent_cli.tui.untrusted import clean_line
 
 MODEL = "/model "
 

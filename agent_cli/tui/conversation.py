@@ -16,6 +16,11 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.todo import TodoItem
+from agent_cli.talk.answers import Answer
+from agent_cli.talk.commands import book, own
+from agent_cli.talk.desk import Desk
+from agent_cli.talk.door import Door, Sources, Welcome
+from agent_cli.talk.resumed import restored
 from agent_cli.tui import outside
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
@@ -24,23 +29,22 @@ from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.blocks.todo import panel
-from agent_cli.tui.commands import book, own
+from agent_cli.tui.blocks.told import block_of
 from agent_cli.tui.completion import Completion
 from agent_cli.tui.composer import Composer
-from agent_cli.tui.desk import Desk
-from agent_cli.tui.door import Door, Sources, Welcome
 from agent_cli.tui.feed import Feed
 from agent_cli.tui.finder import Finder
 from agent_cli.tui.footer import Footer
+from agent_cli.tui.guide import KeyGuide
 from agent_cli.tui.herald import Herald
 from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
+from agent_cli.tui.keys import Keys
 from agent_cli.tui.lines import Lines, nothing
 from agent_cli.tui.menu import CommandMenu
 from agent_cli.tui.older import Older
 from agent_cli.tui.queue import queued
 from agent_cli.tui.reader import Reader
-from agent_cli.tui.resumed import restored
 from agent_cli.tui.staging import Staging
 from agent_cli.tui.story import Story
 
@@ -49,6 +53,21 @@ SHORT = 14
 
 WARM = 0.5
 """Seconds after the opening, when the first request is on its way, at which the renderers are imported."""
+
+
+class Surface:
+    """Where the desk puts what it says."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._on = conversation
+        self.stage = conversation.stage
+        self.refresh_facts = conversation.refresh_facts
+
+    def tell(self, answer: Answer) -> None:
+        self._on.put(block_of(answer))
+
+    def wipe(self) -> None:
+        self._on.reader.clear()
 
 
 class Conversation(Vertical):
@@ -70,10 +89,13 @@ class Conversation(Vertical):
     ) -> None:
         super().__init__()
         self.stage = Staging(self, self.put)
-        self.desk = Desk(welcome, self, sources, leave)
-        self.reader = Reader(self.desk.keys)
-        self.composer = Composer(History(welcome.history), "Say what is to be done", self.desk.keys)
-        self.footer = Footer(self.desk, ink, lambda text: self.put(Notice(text, "warning")))
+        self.keys = Keys()
+        self.desk = Desk(welcome, Surface(self), sources, leave, KeyGuide(self.keys))
+        self.reader = Reader(self.keys)
+        self.composer = Composer(History(welcome.history), "Say what is to be done", self.keys)
+        self.footer = Footer(
+            self.desk, ink, lambda text: self.put(Notice(text, "warning")), lambda: self.keys.first("back")
+        )
         self.story = Story(self.reader.column)
         self.older = Older(self.reader.column)
         self.feed = Feed(self.set_timer, self.call_after_refresh, self._apply, self.draw)
@@ -85,7 +107,7 @@ class Conversation(Vertical):
         self._shown: tuple[tuple[Say, ...], str] = ((), "")
         self._approvals: Approvals | None = None
         self._menu: CommandMenu | None = None
-        self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.desk.keys)
+        self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.keys)
         self._resumed = 0  # the last fact from before this run
         self._failures: list[Banner] = []  # to open a session
         self._completion = Completion(self.desk, self.run_worker, self._typed, self.put)
@@ -108,9 +130,6 @@ class Conversation(Vertical):
     def put(self, item: Item) -> None:
         self.story.insert(item)
         self.feed.wake()
-
-    def wipe(self) -> None:
-        self.reader.clear()
 
     def refresh_facts(self) -> None:
         self.feed.wake()
@@ -255,7 +274,7 @@ class Conversation(Vertical):
         if self._approvals is None:
             if not pending:
                 return
-            self._approvals = Approvals(self._ink, self.desk.keys, self._stray)
+            self._approvals = Approvals(self._ink, self.keys, self._stray)
             self.mount(self._approvals, before=self.composer)
             self.call_after_refresh(self._draw_approvals)
             return

@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.timer import Timer
 
+from agent_cli.talk.desk import Desk
 from agent_cli.tui import repository, status
-from agent_cli.tui.desk import Desk
 from agent_cli.tui.feed import Rate
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
@@ -35,13 +35,14 @@ class Footer(Vertical):
     Footer Lines { margin: 0 1; }
     """
 
-    def __init__(self, desk: Desk, ink: Ink, tell: Callable[[str], None]) -> None:
+    def __init__(self, desk: Desk, ink: Ink, tell: Callable[[str], None], stops: Callable[[], str]) -> None:
         super().__init__()
         self.bar = status.StatusBar()
         self.own = OwnLine(self.set_timer, self.run_worker, self._show_own, tell)
         self.activity = status.Activity()
         self.ink = ink
         self._desk = desk
+        self._stops = stops
         self._below = Lines(id="own")
         self._said = ""
         self._streamed = 0
@@ -98,7 +99,7 @@ class Footer(Vertical):
         activity.rate = self._rate.mark(monotonic(), self._streamed) if moving else 0.0
         activity.work = "compacting …" if desk.compacting else ""
         activity.elapsed = time() - (desk.compacting or (state.turn_started if state is not None else 0.0))
-        activity.stops = desk.keys.first("back")
+        activity.stops = self._stops()
         activity.queued = len(desk.queued)
         activity.watchdog, activity.alerts = (
             desk.sources.watchdog(),

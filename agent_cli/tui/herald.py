@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
-from agent_cli.tui.remarks import OUTCOMES
-from agent_cli.tui.untrusted import clean_line
+from agent_cli.talk.remarks import OUTCOMES
+from agent_cli.talk.untrusted import clean_line
 
 Notify: TypeAlias = Literal["auto", "bell", "osc9", "osc777", "off"]
 

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from agent_cli.tui.commands.command import Command
-from agent_cli.tui.untrusted import clean_line
+from agent_cli.talk.commands.command import Command
+from agent_cli.talk.untrusted import clean_line
 
 MOST = 50
 """Names of models that are offered at once."""

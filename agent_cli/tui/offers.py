@@ -15,12 +15,12 @@ from textual.widgets import Input
 from textual.worker import Worker
 
 from agent_cli.kernel.errors import AgentError
-from agent_cli.tui.door import Door
+from agent_cli.talk.door import Door
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
 from agent_cli.tui.setup import Setup
-from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
 
 HOLD = 0.4

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent_cli.kernel import events as ev
+from agent_cli.talk.door import Door
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.column import Column
-from agent_cli.tui.door import Door
 from agent_cli.tui.story import Story
 
 AT_ONCE = 1_500

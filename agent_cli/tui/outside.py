@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from agent_cli.tui.untrusted import clean
+from agent_cli.talk.untrusted import clean
 
 LONGEST = 60.0
 """Seconds that a shell command may take."""

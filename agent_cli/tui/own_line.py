@@ -13,8 +13,8 @@ import msgspec
 
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel.commands import Mode
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.status import Activity
-from agent_cli.tui.untrusted import clean_line
 
 PATIENCE = 2.0
 """Seconds that the command may take."""

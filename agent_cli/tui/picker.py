@@ -15,8 +15,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent_cli.kernel.errors import AgentError
-from agent_cli.tui.stage import Picking, Row
-from agent_cli.tui.untrusted import clean, clean_line
+from agent_cli.talk.stage import Picking, Row
+from agent_cli.talk.untrusted import clean, clean_line
 
 PREVIEW = 6
 """Lines."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from rich.segment import Segment
 
 from agent_cli.kernel.commands import Say
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.operator import words_of
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
 
 SHOWN = 3

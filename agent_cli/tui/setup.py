@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from agent_cli.tui.door import Door
+from agent_cli.talk.door import Door
 
 
 class Setup(Protocol):

@@ -12,11 +12,13 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from agent_cli.kernel.errors import AgentError
+from agent_cli.talk.answers import Answer
+from agent_cli.talk.stage import Picking, Wish
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner, Notice
+from agent_cli.tui.blocks.told import block_of
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.reader import Reader
-from agent_cli.tui.stage import Picking, Wish
 
 if TYPE_CHECKING:  # imported when a list is opened
     from agent_cli.tui.picker import Picker
@@ -78,15 +80,15 @@ class Staging:
     def copy(self, text: str, what: str) -> None:
         self._around.post_message(Reader.Copy(text, what))
 
-    def later(self, doing: str, work: Callable[[], Item | None]) -> None:
+    def later(self, doing: str, work: Callable[[], Answer | None]) -> None:
         self.meanwhile(doing, lambda: asyncio.to_thread(work))
 
-    def meanwhile(self, doing: str, work: Callable[[], Awaitable[Item | None]]) -> None:
+    def meanwhile(self, doing: str, work: Callable[[], Awaitable[Answer | None]]) -> None:
         told = Notice(f"{doing} …")
         self._put(told)
         self._worker = self._around.run_worker(self._later(told, doing, work), group="later")
 
-    async def _later(self, told: Notice, doing: str, work: Callable[[], Awaitable[Item | None]]) -> None:
+    async def _later(self, told: Notice, doing: str, work: Callable[[], Awaitable[Answer | None]]) -> None:
         try:
             shown = await work()
         except AgentError as problem:
@@ -97,7 +99,7 @@ class Staging:
             raise
         else:
             if shown is not None:
-                self._put(shown)
+                self._put(block_of(shown))
 
     def close(self) -> None:
         """What is open is left."""

@@ -11,12 +11,13 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agent_cli.engine.state import ModelRow, State
+from agent_cli.engine.state import State
 from agent_cli.kernel.commands import Mode
+from agent_cli.talk.amounts import gauge, money, tokens
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.call import seconds
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.repository import Repository
-from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, cut
 
 BAR = 8
@@ -233,19 +234,6 @@ def _cost(state: State, ink: Ink) -> Piece:
     return Piece(4, (*forms, ()), right=True)
 
 
-def money(row: ModelRow) -> str:
-    """USD of a row; says where part of it, or all, has no price."""
-    if row.unpriced:
-        return f"{dollars(row.cost)} + unpriced" if row.cost else "unpriced"
-    return dollars(row.cost)
-
-
-def dollars(amount: float) -> str:
-    if amount == 0:
-        return "$0"
-    return f"${amount:.2f}" if amount >= 1 else f"${amount:.3f}" if amount >= 0.01 else f"${amount:.4f}"
-
-
 def _distance(state: State, limit: int, ink: Ink) -> Piece:
     """How far it is to the next compaction."""
     left = limit - state.context_tokens
@@ -279,23 +267,3 @@ def _context(state: State, ink: Ink) -> Piece:
         ),
         right=True,
     )
-
-
-def gauge(used: int, window: int, limit: int | None, cells: int) -> tuple[str, str]:
-    """The full and the empty cells of a window; a notch marks where compaction begins."""
-    share = min(used / window, 1.0)
-    full = round(share * cells)
-    if share >= 1 / cells / 2:
-        full = max(1, full)
-    marks = ["━" if cell < full else "╌" for cell in range(cells)]
-    if limit is not None and limit < window:
-        marks[limit * cells // window] = "┿"
-    return "".join(marks[:full]), "".join(marks[full:])
-
-
-def tokens(count: int) -> str:
-    if count < 1_000:
-        return str(count)
-    if count < 1_000_000:
-        return f"{count / 1_000:.1f}k" if count < 10_000 else f"{count / 1_000:.0f}k"
-    return f"{count / 1_000_000:.1f}M"

@@ -9,6 +9,8 @@ from typing import TypeAlias
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Reasoning as Thought
 from agent_cli.kernel.messages import Said, Text
+from agent_cli.talk.amounts import dollars
+from agent_cli.talk.remarks import OUTCOMES, Told, remark
 from agent_cli.tui.below import Below, summary
 from agent_cli.tui.blocks.answer import Answer
 from agent_cli.tui.blocks.call import Call, seconds
@@ -16,9 +18,8 @@ from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner, Ending, Level
 from agent_cli.tui.blocks.operator import Operator
 from agent_cli.tui.blocks.reasoning import Reasoning
+from agent_cli.tui.blocks.told import block_of
 from agent_cli.tui.column import Column
-from agent_cli.tui.remarks import OUTCOMES, Told, remark
-from agent_cli.tui.status import dollars
 
 
 @dataclass(slots=True)
@@ -138,7 +139,7 @@ class Story:
         if isinstance(event, ev.Retry):
             self._withdraw()
         if not self._in_card(event):
-            self.insert(remark(event))
+            self.insert(block_of(remark(event)))
 
     def _in_card(self, event: Told) -> bool:
         """A subtask of a call is told in the card of that call."""

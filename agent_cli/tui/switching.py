@@ -11,12 +11,12 @@ from textual.theme import Theme
 from textual.widget import Widget
 
 from agent_cli.kernel.errors import AgentError
+from agent_cli.talk.commands import sessions as commands
+from agent_cli.talk.door import Welcome
+from agent_cli.talk.stage import Wish
 from agent_cli.tui.blocks.notice import Banner
-from agent_cli.tui.commands import sessions as commands
 from agent_cli.tui.conversation import Conversation
-from agent_cli.tui.door import Welcome
 from agent_cli.tui.ink import ink_of
-from agent_cli.tui.stage import Wish
 
 
 class Holder(Protocol):
@@ -54,7 +54,6 @@ async def switch(app: Holder, wish: Wish) -> None:
         before.put(Banner("The session could not be opened.", f"{problem}\n\nNothing else has changed."))
         return
     after = Conversation(app.welcome, ink_of(app.current_theme), before.desk.sources, app.leave)
-    after.desk.keys = before.desk.keys
     after.desk.attach(session)  # whoever leaves now closes this one
     app.conversation = after
     with app.batch_update():

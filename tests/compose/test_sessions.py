@@ -11,7 +11,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
-from agent_cli.tui.stage import Wish
+from agent_cli.talk.stage import Wish
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text
+from agent_cli.talk.door import Door, Welcome
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.door import Door, Welcome
 from agent_cli.tui.ink import DARK, ink_of
 from tests.fakes.session import FakeSession
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.stage import Picking, Wish
+from agent_cli.talk.answers import Answer
+from agent_cli.talk.stage import Picking, Wish
 
 
 class Opened:
     """What takes a while is done at once."""
 
-    def __init__(self, put: Callable[[Item], None]) -> None:
+    def __init__(self, put: Callable[[Answer], None]) -> None:
         self._put = put
-        self.begun: list[tuple[str, Callable[[], Awaitable[Item | None]]]] = []
+        self.begun: list[tuple[str, Callable[[], Awaitable[Answer | None]]]] = []
         self.theme = "dim"
         self.lists: list[Picking] = []
         self.wishes: list[Wish] = []
@@ -40,10 +40,10 @@ class Opened:
     def copy(self, text: str, what: str, /) -> None:
         self.copied.append((text, what))
 
-    def meanwhile(self, doing: str, work: Callable[[], Awaitable[Item | None]], /) -> None:
+    def meanwhile(self, doing: str, work: Callable[[], Awaitable[Answer | None]], /) -> None:
         self.begun.append((doing, work))
 
-    def later(self, doing: str, work: Callable[[], Item | None], /) -> None:
+    def later(self, doing: str, work: Callable[[], Answer | None], /) -> None:
         shown = work()
         if shown is not None:
             self._put(shown)

@@ -12,8 +12,8 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact, Interrupt, Say, SetMode
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel, StoreCorrupt, StoreUnwritable
 from agent_cli.kernel.messages import Text, ToolCall
+from agent_cli.talk.door import Door, Leave
 from agent_cli.tui.app import AgentApp
-from agent_cli.tui.door import Door, Leave
 from tests.fakes.screen import WELCOME, answer, screen, sees, shown, still, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import asks, whole_turn

@@ -21,10 +21,13 @@ from agent_cli.kernel.commands import (
 from agent_cli.kernel.errors import StoreUnwritable
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.commands import book
-from agent_cli.tui.desk import Desk
-from agent_cli.tui.door import Sources, Welcome
+from agent_cli.talk.answers import Answer
+from agent_cli.talk.commands import book
+from agent_cli.talk.desk import Desk
+from agent_cli.talk.door import Sources, Welcome
+from agent_cli.tui.blocks.told import block_of
+from agent_cli.tui.guide import KeyGuide
+from agent_cli.tui.keys import Keys
 from tests.fakes.screen import rendered
 from tests.fakes.session import FakeSession
 from tests.fakes.stage import Opened
@@ -35,16 +38,16 @@ class Board:
     """The surface of a desk, as text."""
 
     def __init__(self, session: FakeSession | None = None, *, models: Sequence[str] = ("a-1", "b-2")) -> None:
-        self.items: list[Item] = []
+        self.items: list[Answer] = []
         self.wiped = 0
         self.left = 0
-        self.stage = Opened(self.put)
+        self.stage = Opened(self.tell)
         sources = Sources(lambda: models, lambda: ("bash:git diff*", "deny bash:rm*"))
-        self.desk = Desk(Welcome(), self, sources, self.leave)
+        self.desk = Desk(Welcome(), self, sources, self.leave, KeyGuide(Keys()))
         if session is not None:
             self.desk.attach(session)
 
-    def put(self, item: Item, /) -> None:
+    def tell(self, item: Answer, /) -> None:
         self.items.append(item)
 
     def wipe(self) -> None:
@@ -59,7 +62,7 @@ class Board:
     def run(self, line: str, width: int = 80) -> str:
         self.items.clear()
         self.desk.take(line)
-        return "\n".join(rendered(item, width) for item in self.items)
+        return "\n".join(rendered(block_of(item), width) for item in self.items)
 
 
 @pytest.fixture
@@ -222,7 +225,7 @@ def test_a_session_that_refuses_is_told(session: FakeSession):
     session.refuses = StoreUnwritable("The disk is full.")
     board = Board(session)
     board.desk.say("hello")
-    assert "The disk is full." in rendered(board.items[0], 80)
+    assert "The disk is full." in rendered(block_of(board.items[0]), 80)
 
 
 def test_cycling_never_reaches_the_mode_that_asks_nothing(session: FakeSession):

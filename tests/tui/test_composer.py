@@ -11,7 +11,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say, SetModel
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.messages import Text, text_of
-from agent_cli.tui.door import Sources, Welcome
+from agent_cli.talk.door import Sources, Welcome
 from agent_cli.tui.menu import MOST, of_models
 from tests.fakes.screen import screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession

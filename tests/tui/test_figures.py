@@ -6,8 +6,8 @@ from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard, Usage
-from agent_cli.tui.ledger import LATEST, LATEST_TURNS, Ledger
-from agent_cli.tui.views import sparkline, stats
+from agent_cli.talk.ledger import LATEST, LATEST_TURNS, Ledger
+from agent_cli.talk.views import sparkline, stats
 
 
 def report(step: int, usage: Usage, cost: float | None) -> ev.Entry:
@@ -16,7 +16,7 @@ def report(step: int, usage: Usage, cost: float | None) -> ev.Entry:
 
 def rows(ledger: Ledger) -> dict[str, str]:
     state = State("s", ModelCard("m", "p"), Limits())
-    return dict(stats(state, ledger)._rows)
+    return dict(stats(state, ledger).rows)
 
 
 def test_each_request_shows_its_cached_share_and_its_cost():
@@ -46,7 +46,7 @@ def test_each_turn_and_each_model_show_what_caches_saved_and_subtasks_count():
         entry = ev.Entry("s", turn, 0.0, turn, 1, used, branch)
         ledger.feed(entry)
         state.feed(entry)
-    shown = dict(stats(state, ledger)._rows)
+    shown = dict(stats(state, ledger).rows)
     assert "caches saved $0.740" in shown["m"]
     assert "caches cost $0.010 more" in shown["turn 1"]
     assert "$0.200" in shown["turn 2"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_cli.kernel.commands import Answer, SetMode
-from agent_cli.tui.commands.book import HELP
+from agent_cli.talk.door import Welcome
 from agent_cli.tui.composer import EDITS, Composer
-from agent_cli.tui.door import Welcome
 from agent_cli.tui.grace import QUIET, Grace
+from agent_cli.tui.guide import HELP
 from agent_cli.tui.keys import ACTIONS, BY_NAME, Keys, canonical, label
 from tests.fakes.screen import screen, sees, shown, still, strike, turn, until
 from tests.fakes.session import FakeSession

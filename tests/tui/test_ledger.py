@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.usage import Usage
-from agent_cli.tui.ledger import LATEST, Ledger
+from agent_cli.talk.ledger import LATEST, Ledger
 
 
 def test_the_latest_requests_of_the_session_itself_are_kept():

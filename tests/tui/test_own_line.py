@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_cli.talk.door import Welcome
 from agent_cli.tui import own_line
-from agent_cli.tui.door import Welcome
 from agent_cli.tui.own_line import ask, facts_of
 from agent_cli.tui.repository import Repository
 from agent_cli.tui.status import Activity

@@ -8,9 +8,9 @@ from agent_cli.kernel.commands import Rewind, Say, SetEffort
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.outputs import FileDiff
 from agent_cli.kernel.usage import ModelCard, Price
-from agent_cli.tui.changed import Changed
-from agent_cli.tui.commands import own
-from agent_cli.tui.door import Door, Instructed, Prompt, Sources
+from agent_cli.talk.changed import Changed
+from agent_cli.talk.commands import own
+from agent_cli.talk.door import Door, Instructed, Prompt, Sources
 from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import DIFF

@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from agent_cli.kernel import events as ev
-from agent_cli.tui.door import Welcome
+from agent_cli.talk.door import Welcome
 from tests.fakes.screen import screen, sees, shown, still
 from tests.fakes.session import FakeSession
 from tests.tui.samples import HOSTILE, asks, whole_turn

@@ -9,9 +9,9 @@ import pytest
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError, SessionLocked
-from agent_cli.tui.commands.sessions import age
-from agent_cli.tui.door import Door, Form, Known, Sources
-from agent_cli.tui.stage import Wish
+from agent_cli.talk.commands.sessions import age
+from agent_cli.talk.door import Door, Form, Known, Sources
+from agent_cli.talk.stage import Wish
 from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.test_commands import Board

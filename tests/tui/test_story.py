@@ -7,8 +7,8 @@ import itertools
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Reasoning, Said, Text, ToolCall
 from agent_cli.kernel.usage import Usage
+from agent_cli.talk.remarks import OUTCOMES
 from agent_cli.tui.column import Column
-from agent_cli.tui.remarks import OUTCOMES
 from agent_cli.tui.story import Story
 from tests.fakes.screen import INK, rendered
 from tests.tui.samples import HOSTILE, output

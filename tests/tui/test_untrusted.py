@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_cli.tui.untrusted import clean, clean_line
+from agent_cli.talk.untrusted import clean, clean_line
 from tests.tui.samples import HOSTILE
 
 ALLOWED_FORMAT = {"\u200c", "\u200d", "\u00ad"}

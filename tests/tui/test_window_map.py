@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_cli.context.breakdown import Share
+from agent_cli.tui.blocks.window_map import FREE, FULL, ROWS, THRESHOLD, WindowMap
 from agent_cli.tui.ink import DARK, ink_of
-from agent_cli.tui.window_map import FREE, FULL, ROWS, THRESHOLD, WindowMap
 
 INK = ink_of(DARK)
 SHARES = (Share("system prompt", 2_000), Share("messages", 30_000), Share("results of read_file", 8_000))

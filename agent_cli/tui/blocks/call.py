@@ -12,11 +12,11 @@ from rich.style import Style
 
 from agent_cli.kernel.events import Display, FileDiff, Output, Shown, as_text
 from agent_cli.kernel.todo import TodoItem
+from agent_cli.talk.untrusted import clean, clean_line
 from agent_cli.tui.blocks.diff import diff_lines, parse
 from agent_cli.tui.blocks.item import INDENT, Item, head_and_tail
 from agent_cli.tui.blocks.todo import todo_lines
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean, clean_line
 from agent_cli.tui.wrap import Line, cut, wrap
 
 Progress: TypeAlias = Literal[

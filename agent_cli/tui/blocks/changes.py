@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.segment import Segment
 
+from agent_cli.talk.changed import Changed
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.diff import diff_lines, parse
 from agent_cli.tui.blocks.item import INDENT, Item
-from agent_cli.tui.changed import Changed
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line
 
 MOST = 1_500

@@ -10,9 +10,9 @@ from typing import Any
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.item import EMPTY, INDENT, Item
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, height, padded, wrap
 
 CHUNK = 120

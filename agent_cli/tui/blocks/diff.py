@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, padded, wrap
 
 WIDE = 132

@@ -10,11 +10,11 @@ from typing import Any
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.code import coloured
 from agent_cli.tui.blocks.item import INDENT, PROSE, Item, rows_of
 from agent_cli.tui.blocks.table import table
 from agent_cli.tui.ink import DARK, Ink, ink_of
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, padded, wrap
 
 STEADY = 4_000

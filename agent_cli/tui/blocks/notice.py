@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 from rich.segment import Segment
 from rich.style import Style
 
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.item import INDENT, Item
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, wrap
 
 Level: TypeAlias = Literal["info", "warning", "error"]

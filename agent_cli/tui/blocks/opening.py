@@ -6,10 +6,10 @@ import os
 
 from rich.segment import Segment
 
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.item import INDENT, Item
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.keys import Keys
-from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, cut
 
 HINT = "{send} sends · / commands · {help} keys"

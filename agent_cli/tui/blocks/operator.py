@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.segment import Segment
 
 from agent_cli.kernel.messages import Block, Text
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.item import Item, head_and_tail, rows_of
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, padded, wrap
 
 HEAD, TAIL = 12, 4

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.segment import Segment
 
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.item import INDENT, PROSE, Item
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, cut, wrap
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.segment import Segment
 
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.item import INDENT, Item
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line, wrap
 
 

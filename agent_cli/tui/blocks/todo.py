@@ -7,17 +7,13 @@ from collections.abc import Callable, Sequence
 from rich.segment import Segment
 
 from agent_cli.kernel.todo import TodoItem, TodoStatus
+from agent_cli.talk.amounts import counted
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.item import INDENT, Item
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.untrusted import clean_line
 from agent_cli.tui.wrap import Line, wrap
 
 _MARKS: dict[TodoStatus, str] = {"done": "✓", "in_progress": "▸", "pending": "○"}
-
-
-def counted(items: Sequence[TodoItem]) -> str:
-    """`2 of 5 done`."""
-    return f"{sum(item.status == 'done' for item in items)} of {len(items)} done"
 
 
 def todo_lines(items: Sequence[TodoItem], width: int, ink: Ink) -> list[Line]:

@@ -9,10 +9,9 @@ from agent_cli.context.breakdown import Share
 from agent_cli.engine.standing import lines, standing
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel import events as ev
-from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.ledger import Ledger
-from agent_cli.tui.status import dollars, gauge, money, tokens
-from agent_cli.tui.window_map import WindowMap
+from agent_cli.talk.amounts import dollars, gauge, money, tokens
+from agent_cli.talk.answers import Filling, Table
+from agent_cli.talk.ledger import Ledger
 
 LATEST = 12
 """Requests that /stats lists."""
@@ -21,7 +20,7 @@ CELLS = 16
 """Of the gauge in /context: it does not wrap at 40 columns."""
 
 
-def context(state: State, shares: Sequence[Share] = ()) -> Report:
+def context(state: State, shares: Sequence[Share] = ()) -> Table | Filling:
     """What fills the window, and how it was and will be reduced."""
     window, used, limit = state.card.window, state.context_tokens, state.context_limit
     about = "~" if state.context_estimated else ""
@@ -37,8 +36,8 @@ def context(state: State, shares: Sequence[Share] = ()) -> Report:
     rows.extend(boundaries(state, time()))
     rows.append(("session", f"turn {state.turn}, {state.total.steps} requests, {state.calls} tool calls"))
     if shares and used:
-        return WindowMap("Context", rows, shares, (used, window, limit))
-    return Report("Context", rows)
+        return Filling("Context", rows, shares, used, window, limit)
+    return Table("Context", rows)
 
 
 def boundaries(state: State, now: float) -> list[tuple[str, str]]:
@@ -98,7 +97,7 @@ def _reduced(state: State) -> str:
     return f"compacted {times}, last by {last.mode}: {sizes}{cleared}"
 
 
-def stats(state: State, ledger: Ledger) -> Report:
+def stats(state: State, ledger: Ledger) -> Table:
     """Tokens and money, a model at a time, and of the latest requests one by one."""
     rows = [(row.model, _spent(row)) for row in sorted(state.models.values(), key=lambda row: -row.cost)]
     if len(state.models) != 1:
@@ -124,7 +123,7 @@ def stats(state: State, ledger: Ledger) -> Report:
     if ledger.spent:
         rows += [("", ""), ("Request by request, the latest", "")]
     rows.extend(filter(None, map(_request, list(ledger.spent)[-LATEST:])))
-    return Report("Tokens and cost", rows)
+    return Table("Tokens and cost", rows)
 
 
 def sparkline(values: Sequence[int]) -> str:
@@ -146,7 +145,7 @@ def _request(entry: ev.Entry) -> tuple[str, str] | None:
             return None
 
 
-def permissions(state: State, rules: Sequence[str] | None, gates: Sequence[tuple[str, str]] = ()) -> Report:
+def permissions(state: State, rules: Sequence[str] | None, gates: Sequence[tuple[str, str]] = ()) -> Table:
     """`rules` is None where nobody knows them; `gates` are what else decides."""
     rows = [("mode", f"{state.mode}  (Shift+Tab or /mode changes it)")]
     if rules is not None:
@@ -158,12 +157,12 @@ def permissions(state: State, rules: Sequence[str] | None, gates: Sequence[tuple
         rows.append(
             ("waiting", "\n".join(f"{asked.tool}  {asked.subject}" for asked in state.pending.values()))
         )
-    return Report("Permissions", rows)
+    return Table("Permissions", rows)
 
 
-def guardrails(state: State, watchdog: str) -> Report:
+def guardrails(state: State, watchdog: str) -> Table:
     """What is armed, what tripped, why, and what a reset has to add. `watchdog` is its mode, "" where nobody knows it."""
-    return Report("Guardrails", lines(standing(state, watchdog)))
+    return Table("Guardrails", lines(standing(state, watchdog)))
 
 
 def _spent(row: ModelRow) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from agent_cli.kernel.commands import AddRule, Verdict
-from agent_cli.tui import views
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk import views
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
 
 ALWAYS = "always"
 USAGE = (
@@ -17,19 +16,19 @@ USAGE = (
 )
 
 
-def _permissions(host: Host, _rest: str) -> Item:
+def _permissions(host: Host, _rest: str) -> Answer:
     if host.session is None:
         return not_yet()
     rules = host.sources.rules() if host.sources.rules is not None else None
     return views.permissions(host.session.state, rules, host.sources.gates())
 
 
-def _add(verdict: Verdict, host: Host, rest: str) -> Item | None:
+def _add(verdict: Verdict, host: Host, rest: str) -> Answer | None:
     first, _, behind = rest.partition(" ")
     keep = first == ALWAYS
     rule = behind.strip() if keep else rest
     if not rule:
-        return Notice(USAGE.format(verdict=verdict), "error" if keep else "info")
+        return Note(USAGE.format(verdict=verdict), "error" if keep else "info")
     return ordered(host, AddRule(verdict, rule, keep))
 
 

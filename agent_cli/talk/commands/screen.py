@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from agent_cli.kernel.commands import Interrupt
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host
 
 
-def _interrupt(host: Host, _rest: str) -> Item | None:
+def _interrupt(host: Host, _rest: str) -> Answer | None:
     if host.session is None or not host.session.state.running:
-        return Notice("No turn is running.")
+        return Note("No turn is running.")
     host.order(Interrupt())
     return None
 
 
-def _clear(host: Host, _rest: str) -> Item:
+def _clear(host: Host, _rest: str) -> Answer:
     host.wipe()
-    return Notice("The screen is empty; the session and what the model knows are as before.", gap=0)
+    return Note("The screen is empty; the session and what the model knows are as before.", tight=True)
 
 
-def _copy(host: Host, _rest: str) -> Item | None:
+def _copy(host: Host, _rest: str) -> Answer | None:
     answer = host.session.state.answer if host.session is not None else ""
     if not answer:
-        return Notice("There is no answer yet that could be copied.")
+        return Note("There is no answer yet that could be copied.")
     host.stage.copy(answer, "the last answer")
     return None
 

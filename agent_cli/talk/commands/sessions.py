@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host, not_yet
-from agent_cli.tui.door import Door, Form, Known, Sessions
-from agent_cli.tui.stage import Picking, Row, Wish
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host, not_yet
+from agent_cli.talk.door import Door, Form, Known, Sessions
+from agent_cli.talk.stage import Picking, Row, Wish
 
-NOWHERE = Notice("No sessions are kept here.", "warning")
+NOWHERE = Note("No sessions are kept here.", "warning")
 BUSY = "A turn is running, and it would be stopped: /interrupt it first, or wait."
 FORMS: dict[str, Form] = {
     "md": "markdown", "markdown": "markdown", "html": "html", "jsonl": "jsonl",
@@ -48,11 +47,11 @@ def age(seconds: float) -> str:
     return "now"
 
 
-def _resume(host: Host, rest: str) -> Item | None:
+def _resume(host: Host, rest: str) -> Answer | None:
     if host.sources.sessions is None:
         return NOWHERE
     if _busy(host):
-        return Notice(BUSY, "warning")
+        return Note(BUSY, "warning")
     if rest:
         return _switch(host, Wish(resume=rest))
 
@@ -64,28 +63,28 @@ def _resume(host: Host, rest: str) -> Item | None:
     return None
 
 
-def _new(host: Host, _rest: str) -> Item | None:
+def _new(host: Host, _rest: str) -> Answer | None:
     return _switch(host, Wish())
 
 
-def _fork(host: Host, rest: str) -> Item | None:
+def _fork(host: Host, rest: str) -> Answer | None:
     """At an entry, or with all of it."""
     if host.session is None:
         return not_yet()
     if rest and not (rest.isascii() and rest.isdigit()):
-        return Notice("/fork [ENTRY]; ENTRY is a number, and /rewind lists your messages.", "error")
+        return Note("/fork [ENTRY]; ENTRY is a number, and /rewind lists your messages.", "error")
     if not host.session.state.started:
-        return Notice("Nothing was said yet, so there is nothing to fork.", "warning")
+        return Note("Nothing was said yet, so there is nothing to fork.", "warning")
     return _switch(host, Wish(fork=f"{host.session.id}@{rest or host.session.state.seq}"))
 
 
-def _switch(host: Host, wish: Wish) -> Item | None:
+def _switch(host: Host, wish: Wish) -> Answer | None:
     if host.sources.sessions is None:
         return NOWHERE
     if _busy(host):
-        return Notice(BUSY, "warning")
+        return Note(BUSY, "warning")
     if host.session is not None and wish.resume == host.session.id:
-        return Notice("That session is open here already.")
+        return Note("That session is open here already.")
     host.stage.switch(wish)
     return None
 
@@ -94,24 +93,24 @@ def _busy(host: Host) -> bool:
     return host.session is not None and (host.session.state.running or host.compacting > 0)
 
 
-def _rename(host: Host, rest: str) -> Item | None:
+def _rename(host: Host, rest: str) -> Answer | None:
     session, sessions = host.session, host.sources.sessions
     if session is None:
         return not_yet()
     if sessions is None:
         return NOWHERE
     if not rest:
-        return Notice("/rename NAME; --resume NAME finds the session then.", "error")
+        return Note("/rename NAME; --resume NAME finds the session then.", "error")
 
-    def work() -> Item:
+    def work() -> Answer:
         sessions.rename(session.id, rest)
-        return Notice(f"This session is called {rest}; agent-cli --resume '{rest}' goes on with it.")
+        return Note(f"This session is called {rest}; agent-cli --resume '{rest}' goes on with it.")
 
     host.stage.later("names the session", work)
     return None
 
 
-def _export(host: Host, rest: str) -> Item | None:
+def _export(host: Host, rest: str) -> Answer | None:
     """The form may be told by the file's ending."""
     session, sessions = host.session, host.sources.sessions
     if session is None:
@@ -127,9 +126,9 @@ def _export(host: Host, rest: str) -> Item | None:
     return None
 
 
-def _exported(sessions: Sessions, session: Door, form: Form, path: Path) -> Item:
+def _exported(sessions: Sessions, session: Door, form: Form, path: Path) -> Answer:
     sessions.export(session, form, path)
-    return Notice(f"The session is in {path}.")
+    return Note(f"The session is in {path}.")
 
 
 def _below(host: Host, file: str) -> Path:

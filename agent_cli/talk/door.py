@@ -12,8 +12,8 @@ from agent_cli.kernel.commands import Command, Mode
 from agent_cli.kernel.events import Entry, Event
 from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.values import Plain
-from agent_cli.tui.changed import Changed
-from agent_cli.tui.stage import Wish
+from agent_cli.talk.changed import Changed
+from agent_cli.talk.stage import Wish
 
 Form: TypeAlias = Literal["jsonl", "markdown", "html"]
 """Of a session in a file; JSONL can be taken in again."""

@@ -6,12 +6,26 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from agent_cli.kernel.commands import Command as Order
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.door import Door, Sources, Welcome
-from agent_cli.tui.keys import Keys
-from agent_cli.tui.ledger import Ledger
-from agent_cli.tui.stage import Stage
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.door import Door, Sources, Welcome
+from agent_cli.talk.ledger import Ledger
+from agent_cli.talk.stage import Stage
+
+
+class Guide(Protocol):
+    """What a front end says about its keys: rows of a key, or an action, and what it does."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def beginnings(self) -> Sequence[tuple[str, str]]:
+        """What a line may begin with to be no message."""
+        ...
+
+    def usual(self) -> Sequence[tuple[str, str]]: ...
+
+    def all(self) -> Sequence[tuple[str, str]]: ...
 
 
 class Host(Protocol):
@@ -27,7 +41,7 @@ class Host(Protocol):
     def sources(self) -> Sources: ...
 
     @property
-    def keys(self) -> Keys: ...
+    def guide(self) -> Guide: ...
 
     @property
     def ledger(self) -> Ledger: ...
@@ -64,13 +78,13 @@ class Command(NamedTuple):
 
     name: str
     description: str
-    run: Callable[[Host, str], Item | None]
+    run: Callable[[Host, str], Answer | None]
     aliases: tuple[str, ...] = ()
     arguments: str = ""
     now: Callable[[Host], str] | None = None
 
 
-def ordered(host: Host, order: Order) -> Item | None:
+def ordered(host: Host, order: Order) -> Answer | None:
     """Sends it to the session, if there is one."""
     if host.session is None:
         return not_yet()
@@ -78,5 +92,5 @@ def ordered(host: Host, order: Order) -> Item | None:
     return None
 
 
-def not_yet() -> Notice:
-    return Notice("There is no session yet; try again when it is open.", "warning")
+def not_yet() -> Note:
+    return Note("There is no session yet; try again when it is open.", "warning")

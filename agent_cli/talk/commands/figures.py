@@ -5,27 +5,25 @@ from __future__ import annotations
 import time
 
 from agent_cli.kernel.usage import price_at
-from agent_cli.tui import views
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands.command import Command, Host, not_yet
+from agent_cli.talk import views
+from agent_cli.talk.answers import Answer, Note, Table
+from agent_cli.talk.commands.command import Command, Host, not_yet
 
 
-def _stats(host: Host, _rest: str) -> Item:
+def _stats(host: Host, _rest: str) -> Answer:
     return views.stats(host.session.state, host.ledger) if host.session else not_yet()
 
 
-def _pricing(host: Host, _rest: str) -> Item:
+def _pricing(host: Host, _rest: str) -> Answer:
     """The row in force today, for a prompt of the present size."""
     if host.session is None:
         return not_yet()
     card, day = host.session.state.card, time.strftime("%Y-%m-%d")
     row = price_at(card.prices, day, host.session.state.context_tokens)
     if card.free:
-        return Notice(f"{card.id} costs nothing.")
+        return Note(f"{card.id} costs nothing.")
     if row is None:
-        return Notice(
+        return Note(
             f"{card.id} has no price here: its requests count as unpriced, and no cost ceiling sees them."
         )
     amounts = (
@@ -39,7 +37,7 @@ def _pricing(host: Host, _rest: str) -> Item:
             f"since {row.start or 'ever'}" + (f", prompts over {row.over:,} tokens" if row.over else ""),
         )
     )
-    return Report(f"{card.id}: USD for a million tokens", rows)
+    return Table(f"{card.id}: USD for a million tokens", rows)
 
 
 COMMANDS: tuple[Command, ...] = (

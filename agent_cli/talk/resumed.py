@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_cli.engine.state import State
-from agent_cli.tui.blocks.todo import counted
+from agent_cli.talk.amounts import counted
 
 
 def restored(state: State, halted: str) -> str:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text
-from agent_cli.tui.blocks.changes import Changes
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
-from agent_cli.tui.stage import Wish
+from agent_cli.talk.answers import Answer, Note, Table
+from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk.stage import Wish
 
-UNKNOWN = Notice("Nothing is known of the project here.", "warning")
+UNKNOWN = Note("Nothing is known of the project here.", "warning")
 
 REVIEW = """\
 Review the changes in this working tree that are not committed yet{focus}. Look at them with `git status`, `git diff` and \
 `git diff --staged`, and at untracked files; read the code around them where you need to. Change nothing.
 
-Report what is wrong, the most serious first: file and line, what goes wrong and when, and how you would mend it. Tell what \
+Table what is wrong, the most serious first: file and line, what goes wrong and when, and how you would mend it. Tell what \
 you are sure of from what you suspect. Look for mistakes in behaviour, missing tests, security, and what breaks for others; \
 leave out matters of taste. If nothing is wrong, say so in one line."""
 
@@ -31,19 +28,19 @@ the code is laid out; conventions that the code keeps; what must not be touched.
 commands that can be copied. Run a command before you write it down where that is quick and harmless."""
 
 
-def _memory(host: Host, _rest: str) -> Item | None:
+def _memory(host: Host, _rest: str) -> Answer | None:
     workplace = host.sources.workplace
     if workplace is None:
         return UNKNOWN
 
-    def work() -> Item:
+    def work() -> Answer:
         found = workplace.instructions()
         rows = [
             (each.path, f"{each.size:,} bytes{', cut: only its beginning is told to the model' * each.cut}")
             for each in found
         ]
         rows.append(("a line more", "# TEXT adds it; /reload tells the model"))
-        return Report(
+        return Table(
             "Instructions, in the order in which the model gets them" if found else "No instructions", rows
         )
 
@@ -51,14 +48,14 @@ def _memory(host: Host, _rest: str) -> Item | None:
     return None
 
 
-def remember(host: Host, line: str) -> Item | None:
+def remember(host: Host, line: str) -> Answer | None:
     """A line of the operator for the project's instructions."""
     workplace = host.sources.workplace
     if workplace is None:
         return UNKNOWN
 
-    def work() -> Item:
-        return Notice(
+    def work() -> Answer:
+        return Note(
             f"Added to {workplace.remember(line)}; /reload tells the model now, the next session knows it."
         )
 
@@ -66,51 +63,51 @@ def remember(host: Host, line: str) -> Item | None:
     return None
 
 
-def _diff(host: Host, _rest: str) -> Item | None:
+def _diff(host: Host, _rest: str) -> Answer | None:
     session, workplace = host.session, host.sources.workplace
     if session is None:
         return not_yet()
     if workplace is None:
         return UNKNOWN
 
-    def work() -> Item:
+    def work() -> Answer:
         found = workplace.changes(session.id)
         if not found.files and not found.unknown:
-            return Notice(f"Nothing differs {found.since}.")
-        return Changes(found)
+            return Note(f"Nothing differs {found.since}.")
+        return found
 
     host.stage.later("compares the files", work)
     return None
 
 
-def _review(host: Host, rest: str) -> Item | None:
+def _review(host: Host, rest: str) -> Answer | None:
     focus = f", above all {rest}" if rest else ""
     return ordered(host, Say((Text(REVIEW.format(focus=focus)),)))
 
 
-def _init(host: Host, rest: str) -> Item | None:
+def _init(host: Host, rest: str) -> Answer | None:
     return ordered(host, Say((Text(f"{INIT}\n\n{rest}".rstrip()),)))
 
 
-def _reload(host: Host, _rest: str) -> Item | None:
+def _reload(host: Host, _rest: str) -> Answer | None:
     """The same session, opened anew."""
     session = host.session
     if session is None:
         return not_yet()
     if session.state.running or host.compacting:
-        return Notice("A turn is running: /interrupt it first, or wait.", "warning")
+        return Note("A turn is running: /interrupt it first, or wait.", "warning")
     host.stage.switch(Wish(resume=session.id if session.state.started else "", anew=True))
     return None
 
 
-def _bug(host: Host, rest: str) -> Item | None:
+def _bug(host: Host, rest: str) -> Answer | None:
     workplace = host.sources.workplace
     if workplace is None:
         return UNKNOWN
 
-    def work() -> Item:
+    def work() -> Answer:
         path = workplace.report(host.session, rest)
-        return Notice(f"{path} describes this program, its log and the session's course, without secrets and without what "
+        return Note(f"{path} describes this program, its log and the session's course, without secrets and without what "
                       "was said. Read it before you send it.")  # fmt: skip
 
     host.stage.later("writes a report", work)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from agent_cli.kernel.commands import Reset
-from agent_cli.tui import views
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk import views
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
 
 
-def _guardrail(host: Host, rest: str) -> Item | None:
+def _guardrail(host: Host, rest: str) -> Answer | None:
     if host.session is None:
         return not_yet()
     words = rest.split()
@@ -21,11 +20,11 @@ def _guardrail(host: Host, rest: str) -> Item | None:
     try:
         added = sum(float(amount) for amount in amounts)
     except ValueError:
-        return Notice(usage, "error")
+        return Note(usage, "error")
     for name in ("watchdog", "cost_ceiling", "all"):
         if words[0] == "reset" and which == [name]:
             return ordered(host, Reset(name, added))
-    return Notice(usage, "error")
+    return Note(usage, "error")
 
 
 COMMANDS: tuple[Command, ...] = (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from agent_cli.kernel import events as ev
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Banner, Level, Notice
-from agent_cli.tui.status import dollars, tokens
+from agent_cli.talk.amounts import dollars, tokens
+from agent_cli.talk.answers import Alarm, Answer, Level, Note
 
 Told: TypeAlias = (
     ev.GuardrailFinding
@@ -45,7 +44,7 @@ OUTCOMES: dict[ev.Outcome, str] = {
 }
 
 
-def remark(event: Told) -> Item:
+def remark(event: Told) -> Answer:
     match event:
         case ev.GuardrailFinding() | ev.GuardrailTrip() | ev.GuardrailReset() | ev.BudgetWarning():
             return _guardrail(event)
@@ -60,28 +59,28 @@ def remark(event: Told) -> Item:
             return _work(event)
         case ev.Retry(attempt, attempts, delay, _, reason):
             when = f" in {delay:.0f}s" if delay >= 1 else ""
-            return Notice(f"{reason}\nasking again{when}, attempt {attempt} of {attempts}", "warning")
+            return Note(f"{reason}\nasking again{when}, attempt {attempt} of {attempts}", "warning")
         case ev.ModelSwitched(_, model, reason):
-            return Notice(f"model: {model}" + (f" ({reason})" if reason else ""))
+            return Note(f"model: {model}" + (f" ({reason})" if reason else ""))
         case ev.Rewound():
             return _rewound(event)
         case ev.ModeSwitched() | ev.RuleAdded() | ev.EffortSwitched():
             return _gate(event)
         case ev.OperatorNote(text, level):
-            return Notice(text, "info" if level == "detail" else level)
+            return Note(text, "info" if level == "detail" else level)
 
 
-def _gate(event: ev.ModeSwitched | ev.RuleAdded | ev.EffortSwitched) -> Item:
+def _gate(event: ev.ModeSwitched | ev.RuleAdded | ev.EffortSwitched) -> Answer:
     match event:
         case ev.ModeSwitched(mode):
-            return Notice(f"permission mode: {mode}")
+            return Note(f"permission mode: {mode}")
         case ev.RuleAdded(verdict, rule, kept):
-            return Notice(f"{verdict} rule, {'in config' if kept else 'for this session'}: {rule}")
+            return Note(f"{verdict} rule, {'in config' if kept else 'for this session'}: {rule}")
         case ev.EffortSwitched(effort):
-            return Notice(f"effort: {effort or 'as the model does by itself'}")
+            return Note(f"effort: {effort or 'as the model does by itself'}")
 
 
-def _rewound(event: ev.Rewound) -> Item:
+def _rewound(event: ev.Rewound) -> Answer:
     what = (
         "the conversation goes on from before that message"
         if event.conversation
@@ -90,38 +89,40 @@ def _rewound(event: ev.Rewound) -> Item:
     lines = [f"rewound: {what}"]
     lines += [f"restored: {path}" for path in event.restored] or ["no file had to be restored"]
     lines += [f"NOT restored: {problem}" for problem in event.failed]
-    return Notice("\n".join(lines), "warning" if event.failed else "info")
+    return Note("\n".join(lines), "warning" if event.failed else "info")
 
 
-def _work(event: ev.PlanRecorded | ev.PlanRevoked | ev.SubtaskStarted | ev.SubtaskCompleted) -> Item:
+def _work(event: ev.PlanRecorded | ev.PlanRevoked | ev.SubtaskStarted | ev.SubtaskCompleted) -> Answer:
     match event:
         case ev.PlanRecorded(path):
-            return Notice(f"plan recorded: {path}")
+            return Note(f"plan recorded: {path}")
         case ev.PlanRevoked(path, reason):
-            return Notice(f"plan revoked: {path}" + (f": {reason}" if reason else ""))
+            return Note(f"plan revoked: {path}" + (f": {reason}" if reason else ""))
         case ev.SubtaskStarted(name, model, task):
-            return Notice(f"subtask {name} with {model}: {task}")
+            return Note(f"subtask {name} with {model}: {task}")
         case ev.SubtaskCompleted(name, outcome, digest, usage, cost):
             spent = "unpriced" if cost is None else dollars(cost)
-            return Notice(
+            return Note(
                 f"subtask {name}: {OUTCOMES[outcome]}, {tokens(usage.total)} tokens, {spent}\n{digest}".rstrip()
             )
 
 
-def _guardrail(event: ev.GuardrailFinding | ev.GuardrailTrip | ev.GuardrailReset | ev.BudgetWarning) -> Item:
+def _guardrail(
+    event: ev.GuardrailFinding | ev.GuardrailTrip | ev.GuardrailReset | ev.BudgetWarning,
+) -> Answer:
     match event:
         case ev.GuardrailFinding(check, surface, severity, message):
             if severity == "warn":
-                return Notice(f"{check} ({surface}): {message}", "warning")
-            return Banner(f"{check}: {severity} ({surface})", message)
+                return Note(f"{check} ({surface}): {message}", "warning")
+            return Alarm(f"{check}: {severity} ({surface})", message)
         case ev.GuardrailTrip(guardrail, signal, severity, scope, reason, halted, then):
             level: Level = "warning" if severity == "warn" else "error"
             what = f"stops the {scope}" if halted or scope == "session" else "tripped"
-            return Banner(f"guardrail {guardrail} {what}  ({signal})", f"{reason}\n{then}".rstrip(), level)
+            return Alarm(f"guardrail {guardrail} {what}  ({signal})", f"{reason}\n{then}".rstrip(), level)
         case ev.GuardrailReset(guardrail, added):
-            return Notice(f"guardrail {guardrail} reset" + (f", {dollars(added)} added" if added else ""))
+            return Note(f"guardrail {guardrail} reset" + (f", {dollars(added)} added" if added else ""))
         case ev.BudgetWarning(dimension, used, limit):
-            return Notice(f"budget of {dimension}: {used:,.6g} of {limit:,.6g} used", "warning")
+            return Note(f"budget of {dimension}: {used:,.6g} of {limit:,.6g} used", "warning")
 
 
 def _reduction(
@@ -129,15 +130,15 @@ def _reduction(
     | ev.ContextReductionFailed
     | ev.ContextReductionDegraded
     | ev.CheckpointPerformed,
-) -> Item:
+) -> Answer:
     match event:
         case ev.CompactionPerformed(mode, before, after):
-            return Notice(f"context reduced ({mode}): {tokens(before)} → {tokens(after)} tokens")
+            return Note(f"context reduced ({mode}): {tokens(before)} → {tokens(after)} tokens")
         case ev.ContextReductionFailed(operation, reason):
-            return Notice(f"{operation} failed: {reason}", "warning")
+            return Note(f"{operation} failed: {reason}", "warning")
         case ev.ContextReductionDegraded(operation, model, estimate, window):
             known = f", about {tokens(estimate)} of {tokens(window)} tokens" if window else ""
-            return Notice(f"context of {model}: {operation}{known}", "warning")
+            return Note(f"context of {model}: {operation}{known}", "warning")
         case ev.CheckpointPerformed(note=note, tokens_before=before, tokens_after=after):
             told = f": {note}" if note else ""
-            return Notice(f"checkpoint{told} ({tokens(before)} → {tokens(after)} tokens)")
+            return Note(f"checkpoint{told} ({tokens(before)} → {tokens(after)} tokens)")

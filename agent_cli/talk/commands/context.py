@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from agent_cli.kernel.commands import Checkpoint, Compact
-from agent_cli.tui import views
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk import views
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
 
 
-def _context(host: Host, _rest: str) -> Item:
+def _context(host: Host, _rest: str) -> Answer:
     session = host.session
     return views.context(session.state, session.shares()) if session else not_yet()
 
 
-def _btw(host: Host, rest: str) -> Item | None:
+def _btw(host: Host, rest: str) -> Answer | None:
     """The answer comes as the result of a subtask, also while a turn runs."""
     session = host.session
     if session is None:
         return not_yet()
     if not rest:
-        return Notice("/btw QUESTION", "error")
+        return Note("/btw QUESTION", "error")
 
     async def work() -> None:
         await session.subtasks.ask(rest)
@@ -29,17 +28,17 @@ def _btw(host: Host, rest: str) -> Item | None:
     return None
 
 
-def _compact(host: Host, rest: str) -> Item | None:
+def _compact(host: Host, rest: str) -> Answer | None:
     if host.compacting:
-        return Notice("It is being compacted already; Esc stops that.", "warning")
+        return Note("It is being compacted already; Esc stops that.", "warning")
     return ordered(host, Compact(rest))
 
 
-def _done(host: Host, rest: str) -> Item | None:
+def _done(host: Host, rest: str) -> Answer | None:
     if host.compacting:
-        return Notice("It is being reduced already; Esc stops that.", "warning")
+        return Note("It is being reduced already; Esc stops that.", "warning")
     if _is_off(host):
-        return Notice("Checkpoints are switched off: --checkpoint, or checkpoint.mode in config.", "warning")
+        return Note("Checkpoints are switched off: --checkpoint, or checkpoint.mode in config.", "warning")
     return ordered(host, Checkpoint(rest))
 
 

@@ -10,15 +10,14 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import MODES, Checkpoint, Command, Compact, Interrupt, Mode, Say, SetMode
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Banner
-from agent_cli.tui.commands import book
-from agent_cli.tui.commands.command import Command as Slash
-from agent_cli.tui.commands.project import remember
-from agent_cli.tui.door import Door, Sources, Welcome
-from agent_cli.tui.keys import Keys
-from agent_cli.tui.ledger import Ledger
-from agent_cli.tui.stage import Stage
+from agent_cli.talk.answers import Alarm, Answer
+from agent_cli.talk.commands import book
+from agent_cli.talk.commands.command import Command as Slash
+from agent_cli.talk.commands.command import Guide
+from agent_cli.talk.commands.project import remember
+from agent_cli.talk.door import Door, Sources, Welcome
+from agent_cli.talk.ledger import Ledger
+from agent_cli.talk.stage import Stage
 
 OUTCOMES = (ev.CompactionPerformed, ev.CheckpointPerformed, ev.ContextReductionFailed, ev.OperatorNote)
 """One of these says what came of a compaction that was ordered."""
@@ -30,8 +29,8 @@ class Surface(Protocol):
     @property
     def stage(self) -> Stage: ...
 
-    def put(self, item: Item, /) -> None:
-        """At the end of the transcript."""
+    def tell(self, answer: Answer, /) -> None:
+        """Shows it at the end of what there is."""
         ...
 
     def wipe(self) -> None: ...
@@ -53,6 +52,7 @@ class Desk:
         surface: Surface,
         sources: Sources,
         leave: Callable[[], None],
+        guide: Guide,
     ) -> None:
         self.welcome = welcome
         self.session: Door | None = None
@@ -60,7 +60,7 @@ class Desk:
         self.sources = sources
         self.leave = leave
         self.ledger = Ledger()
-        self.keys = Keys()
+        self.guide = guide
         self.compacting = 0.0
         self._since = 0  # the last fact before the compaction
         self._surface = surface
@@ -102,13 +102,13 @@ class Desk:
         if text.startswith("/") and "/" not in text.split(maxsplit=1)[0][1:] and "\n" not in text:
             shown = book.run(self, text)
             if shown is not None:
-                self._surface.put(shown)
+                self._surface.tell(shown)
             name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
             return book.find(name, self.own) is not None
         if text.startswith("#") and "\n" not in text and text.strip("# "):
             shown = remember(self, text.lstrip("# ").strip())
             if shown is not None:
-                self._surface.put(shown)
+                self._surface.tell(shown)
             return True
         self.say(text, when)
         return True
@@ -131,7 +131,7 @@ class Desk:
             self.session.send(command)
         except AgentError as problem:
             self.compacting = 0.0
-            self._surface.put(Banner("The session did not take that.", str(problem)))
+            self._surface.tell(Alarm("The session did not take that.", str(problem)))
         self._surface.refresh_facts()
 
     def interrupt(self) -> None:

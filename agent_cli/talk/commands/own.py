@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.commands.command import Command, Host, ordered
-from agent_cli.tui.door import Prompt
+from agent_cli.talk.answers import Answer
+from agent_cli.talk.commands.command import Command, Host, ordered
+from agent_cli.talk.door import Prompt
 
 PLACE = re.compile(r"\$(ARGUMENTS|[1-9])")
 
@@ -35,7 +35,7 @@ def commands(prompts: Sequence[Prompt], taken: frozenset[str]) -> tuple[Command,
 
 
 def _command(prompt: Prompt) -> Command:
-    def run(host: Host, rest: str) -> Item | None:
+    def run(host: Host, rest: str) -> Answer | None:
         return ordered(host, Say((Text(filled(prompt.body, rest)),)))
 
     return Command(

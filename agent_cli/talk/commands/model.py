@@ -6,21 +6,19 @@ from typing import Literal
 
 from agent_cli.kernel.commands import MODES, SetEffort, SetMode, SetModel
 from agent_cli.kernel.messages import Effort
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.blocks.report import Report
-from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk.answers import Answer, Note, Table
+from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
 
 
-def _model(host: Host, rest: str) -> Item | None:
+def _model(host: Host, rest: str) -> Answer | None:
     if rest:
         return ordered(host, SetModel(rest))
     current = host.session.state.card.id if host.session else host.welcome.model or "not known yet"
     names = ", ".join(host.sources.models())
-    return Report("Model", [("now", current), ("others", names or "/model NAME takes what --model takes")])
+    return Table("Model", [("now", current), ("others", names or "/model NAME takes what --model takes")])
 
 
-def _effort(host: Host, rest: str) -> Item | None:
+def _effort(host: Host, rest: str) -> Answer | None:
     """The word auto takes the setting away."""
     if host.session is None:
         return not_yet()
@@ -28,20 +26,20 @@ def _effort(host: Host, rest: str) -> Item | None:
     if rest.casefold() in wanted:
         return ordered(host, SetEffort(wanted[rest.casefold()]))
     if rest:
-        return Notice(f"There is no effort {rest}. It is one of {', '.join(wanted)}.", "error")
+        return Note(f"There is no effort {rest}. It is one of {', '.join(wanted)}.", "error")
     state = host.session.state
     offers = ", ".join(state.card.efforts) or f"{state.card.id} has none to set"
-    return Report("Effort", [("now", state.effort or "as the model does by itself"), ("offers", offers)])
+    return Table("Effort", [("now", state.effort or "as the model does by itself"), ("offers", offers)])
 
 
-def _mode(host: Host, rest: str) -> Item | None:
+def _mode(host: Host, rest: str) -> Answer | None:
     for mode in MODES:
         if mode.casefold() == rest.casefold():
             return ordered(host, SetMode(mode))
     now = host.session.state.mode if host.session else host.welcome.mode
     if rest:
-        return Notice(f"There is no mode {rest}. The modes are {', '.join(MODES)}.", "error")
-    return Report("Permission mode", [("now", now), ("all", ", ".join(MODES))])
+        return Note(f"There is no mode {rest}. The modes are {', '.join(MODES)}.", "error")
+    return Table("Permission mode", [("now", now), ("all", ", ".join(MODES))])
 
 
 COMMANDS: tuple[Command, ...] = (

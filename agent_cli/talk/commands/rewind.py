@@ -9,11 +9,10 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Rewind
 from agent_cli.kernel.messages import text_of
 from agent_cli.kernel.rewinding import RewindWhat, Spoken
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host, not_yet, ordered
-from agent_cli.tui.door import Door
-from agent_cli.tui.stage import Picking, Row
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk.door import Door
+from agent_cli.talk.stage import Picking, Row
 
 WHAT: dict[str, RewindWhat] = {"": "both", "both": "both", "conversation": "conversation", "files": "files"}
 CHOICES: tuple[tuple[RewindWhat, str], ...] = (
@@ -23,7 +22,7 @@ CHOICES: tuple[tuple[RewindWhat, str], ...] = (
 )
 
 
-def _rewind(host: Host, rest: str) -> Item | None:
+def _rewind(host: Host, rest: str) -> Answer | None:
     """Without a number, a list to choose from; the text of the message comes back to where one types."""
     if host.session is None:
         return not_yet()
@@ -31,10 +30,10 @@ def _rewind(host: Host, rest: str) -> Item | None:
     number, _, what = rest.partition(" ")
     if number:
         if not number.isdecimal() or not 0 < int(number) <= len(spoken) or what.strip() not in WHAT:
-            return Notice("/rewind N [both|conversation|files]; /rewind lists the messages.", "error")
+            return Note("/rewind N [both|conversation|files]; /rewind lists the messages.", "error")
         return ordered(host, Rewind(spoken[int(number) - 1].seq, WHAT[what.strip()]))
     if host.session.state.running:
-        return Notice("A turn is running: /interrupt it first, or wait.", "warning")
+        return Note("A turn is running: /interrupt it first, or wait.", "warning")
     host.stage.pick(_messages(host, host.session, spoken))
     return None
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host
-from agent_cli.tui.stage import Picking, Row
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host
+from agent_cli.talk.stage import Picking, Row
 
 
-def _theme(host: Host, rest: str) -> Item | None:
+def _theme(host: Host, rest: str) -> Answer | None:
     """Each one is shown while it is highlighted."""
     names = host.stage.themes()
     if rest:
         if rest not in names:
-            return Notice(f"There is no theme {rest}. There are {', '.join(names)}.", "error")
+            return Note(f"There is no theme {rest}. There are {', '.join(names)}.", "error")
         _keep(host, rest)
         return None
     before = host.stage.paint("")
@@ -38,8 +37,8 @@ def _keep(host: Host, name: str) -> None:
     if workplace is None:
         return
 
-    def work() -> Item:
-        return Notice(f"The theme is {name}; {workplace.keep('ui.theme', name)} keeps it.")
+    def work() -> Answer:
+        return Note(f"The theme is {name}; {workplace.keep('ui.theme', name)} keeps it.")
 
     host.stage.later("keeps the theme", work)
 

@@ -8,11 +8,11 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_cli.context.breakdown import Share
+from agent_cli.talk.amounts import tokens
+from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.item import INDENT
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.status import tokens
-from agent_cli.tui.untrusted import clean
 from agent_cli.tui.wrap import Line
 
 ROWS = 5

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from agent_cli.kernel.values import Plain
-from agent_cli.tui.blocks.item import Item
+from agent_cli.talk.answers import Answer
 
 
 class Row(NamedTuple):
@@ -69,11 +69,11 @@ class Stage(Protocol):
         """Into the clipboard; `what` names it in a few words."""
         ...
 
-    def meanwhile(self, doing: str, work: Callable[[], Awaitable[Item | None]], /) -> None:
+    def meanwhile(self, doing: str, work: Callable[[], Awaitable[Answer | None]], /) -> None:
         """As `later`, for what does not block."""
         ...
 
-    def later(self, doing: str, work: Callable[[], Item | None], /) -> None:
+    def later(self, doing: str, work: Callable[[], Answer | None], /) -> None:
         """Shows at once what is done, does it in a thread, and puts what came of it into the transcript.
 
         An AgentError of it is told. Esc lets go of it.

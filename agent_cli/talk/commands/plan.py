@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from agent_cli.kernel.commands import Replan
-from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Notice
-from agent_cli.tui.commands.command import Command, Host, ordered
+from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.commands.command import Command, Host, ordered
 
 
-def _plan(host: Host, _rest: str) -> Item:
+def _plan(host: Host, _rest: str) -> Answer:
     plan = host.session.state.plan if host.session else ""
     if not plan or host.session is None:
-        return Notice("There is no plan in force.")
-    return Notice(f"{host.session.state.plan_path}\n\n{plan}")
+        return Note("There is no plan in force.")
+    return Note(f"{host.session.state.plan_path}\n\n{plan}")
 
 
-def _replan(host: Host, rest: str) -> Item | None:
+def _replan(host: Host, rest: str) -> Answer | None:
     return ordered(host, Replan(rest))
 
 

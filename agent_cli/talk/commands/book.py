@@ -1,0 +1,94 @@
+"""The one table of slash commands. A command that is not in it does not exist, and is in no list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent_cli.talk.answers import Answer, Note, Table
+from agent_cli.talk.commands import (
+    colours,
+    context,
+    figures,
+    guardrail,
+    model,
+    permissions,
+    plan,
+    project,
+    rewind,
+    screen,
+    sessions,
+    tools,
+    work,
+)
+from agent_cli.talk.commands.command import Command, Host
+
+
+def find(name: str, own: Sequence[Command] = ()) -> Command | None:
+    return next((command for command in (*COMMANDS, *own) if name in (command.name, *command.aliases)), None)
+
+
+def nearest(name: str) -> str:
+    """A command that may have been meant, "" for none."""
+    import difflib
+
+    known = [known for command in COMMANDS for known in (command.name, *command.aliases)]
+    return next(iter(difflib.get_close_matches(name, known, n=1)), "")
+
+
+def matching(start: str, own: Sequence[Command] = ()) -> list[Command]:
+    """The commands whose name or alias begins with that."""
+    return [
+        command
+        for command in (*COMMANDS, *own)
+        if any(name.startswith(start) for name in (command.name, *command.aliases))
+    ]
+
+
+def run(host: Host, line: str) -> Answer | None:
+    """A line that begins with a slash. An unknown command is answered with the nearest one."""
+    name, _, rest = line[1:].partition(" ")
+    command = find(name, host.own)
+    if command is None:
+        near = nearest(name)
+        hint = f"Did you mean /{near}?" if near else "/help lists them."
+        return Note(f"There is no command /{name}. {hint}", "error")
+    return command.run(host, rest.strip())
+
+
+def _help(host: Host, _rest: str) -> Answer:
+    rows = [("Commands", "")]
+    for command in (*COMMANDS, *host.own):
+        names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
+        now = command.now(host) if command.now else ""
+        rows.append((f"{names} {command.arguments}".rstrip(), f"{command.description}{now}"))
+    beginnings, keys = host.guide.beginnings, host.guide.usual()
+    if beginnings:
+        rows += [("", ""), ("Beginnings", ""), *beginnings]
+    if keys:
+        rows += [("", ""), ("Keys", ""), *keys]
+    return Table("", rows)
+
+
+def _keys(host: Host, _rest: str) -> Answer:
+    return Table(host.guide.title, host.guide.all())
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "commands and keys", _help, ("?",)),
+    Command("keys", "all actions, their names and keys", _keys),
+    *model.COMMANDS,
+    *permissions.COMMANDS,
+    *work.COMMANDS,
+    *plan.COMMANDS,
+    *tools.COMMANDS,
+    *sessions.COMMANDS,
+    *rewind.COMMANDS,
+    *project.COMMANDS,
+    *context.COMMANDS,
+    *figures.COMMANDS,
+    *guardrail.COMMANDS,
+    *colours.COMMANDS,
+    *screen.COMMANDS,
+)
+
+NAMES = frozenset(name for command in COMMANDS for name in (command.name, *command.aliases))
