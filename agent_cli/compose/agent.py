@@ -99,7 +99,7 @@ class Agent(Reductions, Switches):
         session = self._session
         if session.state.running:
             raise TurnInFlightError("a turn is running: wait for it, interrupt it, or send a Say to steer it")
-        session.send(Say((Text(message),) if isinstance(message, str) else message))
+        session.send(Say((Text(message),) if isinstance(message, str) else message, "now"))
         await session.idle()
         return self._reply()
 

@@ -31,6 +31,8 @@ from agent_cli.providers.exchange import Transport, exchange
 from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
+from agent_cli.providers.own_data import OwnData
+from agent_cli.providers.relent import relenting
 
 Ttl = Literal["5m", "1h"]
 Json = dict[str, Any]
@@ -57,9 +59,14 @@ class Anthropic:
         self._http = http
         self._ttl: Ttl = ttl
         self._memos: Memos[Group] = Memos()
+        self._own = OwnData()
 
     def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
         """Raises ProviderError, and ConfigError where the model cannot do what the prompt asks for."""
+        return relenting(lambda: self._send(prompt), lambda refusal: self._own.refused(refusal, prompt))
+
+    def _send(self, prompt: Prompt) -> AsyncGenerator[Piece | Finished, None]:
+        prompt = self._own.readable(prompt)
         memo = self._memos.of(prompt.session)
         body = encode(prompt, self._card, name=self.name, ttl=self._ttl, memo=memo)
         betas = {"anthropic-beta": BINDING_BETA} if "block_binding" in body.get("thinking", ()) else {}

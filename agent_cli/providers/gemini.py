@@ -29,6 +29,7 @@ from agent_cli.providers.gemini_stream import SIGNATURE, GenerateDecoder
 from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
+from agent_cli.providers.own_data import OwnData
 from agent_cli.providers.relent import relenting
 
 Json = dict[str, Any]
@@ -55,6 +56,7 @@ class Gemini:
         self._http = http
         self._memos: Memos[Content] = Memos()
         self._unreadable: set[str] = set()
+        self._own = OwnData()
 
     def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
         """Raises ProviderError, and ConfigError where the model cannot do what the prompt asks for."""
@@ -65,14 +67,16 @@ class Gemini:
 
     def _send(self, prompt: Prompt) -> AsyncGenerator[Piece | Finished, None]:
         memo = self._memos.of(prompt.session)
-        body = encode(prompt, self._card, name=self.name, memo=memo, unreadable=self._unreadable)
+        body = encode(
+            self._own.readable(prompt), self._card, name=self.name, memo=memo, unreadable=self._unreadable
+        )
         return exchange(self._http, json_bytes(body), prompt.model, GenerateDecoder(self.name, self._card))
 
     def _relent(self, refusal: RequestRefused, prompt: Prompt) -> bool:
         """Signatures that the service cannot read are left out from now on, or the session would be stuck."""
         found = _signatures(prompt, self.name) - self._unreadable
         if UNREADABLE not in str(refusal).lower() or not found:
-            return False
+            return self._own.refused(refusal, prompt)
         self._unreadable |= found
         self._memos = Memos()
         return True

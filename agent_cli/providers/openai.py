@@ -29,7 +29,9 @@ from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
 from agent_cli.providers.openai_stream import ChatDecoder
+from agent_cli.providers.own_data import OwnData
 from agent_cli.providers.pile import arguments_text
+from agent_cli.providers.relent import relenting
 
 Json = dict[str, Any]
 Dialect = Literal["openai", "openrouter", "compatible"]
@@ -52,9 +54,14 @@ class OpenAI:
         self._http = http
         self._dialect: Dialect = dialect
         self._memos: Memos[Turn] = Memos()
+        self._own = OwnData()
 
     def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
         """Raises ProviderError, and ConfigError where the model cannot do what the prompt asks for."""
+        return relenting(lambda: self._send(prompt), lambda refusal: self._own.refused(refusal, prompt))
+
+    def _send(self, prompt: Prompt) -> AsyncGenerator[Piece | Finished, None]:
+        prompt = self._own.readable(prompt)
         memo = self._memos.of(prompt.session)
         body = encode(prompt, self._card, name=self.name, dialect=self._dialect, memo=memo)
         decoder = ChatDecoder(self.name, self._card)

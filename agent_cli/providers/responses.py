@@ -32,6 +32,7 @@ from agent_cli.providers.http import Http
 from agent_cli.providers.media import media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
+from agent_cli.providers.own_data import OwnData
 from agent_cli.providers.pile import arguments_text
 from agent_cli.providers.relent import relenting
 from agent_cli.providers.responses_stream import WORDS, ResponsesDecoder
@@ -57,6 +58,7 @@ class Responses:
         self._http = http
         self._memos: Memos[Item] = Memos()
         self._unreadable: set[str] = set()
+        self._own = OwnData()
         self._summaries = True
 
     def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
@@ -68,7 +70,7 @@ class Responses:
 
     def _send(self, prompt: Prompt) -> AsyncGenerator[Piece | Finished, None]:
         body = encode(
-            prompt,
+            self._own.readable(prompt),
             self._card,
             name=self.name,
             memo=self._memos.of(prompt.session),
@@ -85,7 +87,7 @@ class Responses:
             return True
         found = _encrypted(prompt, self.name) - self._unreadable
         if UNREADABLE not in told or not found:
-            return False
+            return self._own.refused(refusal, prompt)
         self._unreadable |= found
         self._memos = Memos()
         return True

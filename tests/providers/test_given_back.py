@@ -17,7 +17,7 @@ from agent_cli.providers.pile import parsed
 from agent_cli.providers.responses_stream import ResponsesDecoder
 from tests.fakes.gemini_wire import sign
 from tests.fakes.http_server import Raw, Say
-from tests.providers.families import answer_of, answered, call, result, said, serving
+from tests.providers.families import answer_of, answered, call, conversation, every, result, said, serving
 
 GEMINI = ModelCard(id="gemini-3.7-flash", provider="gemini", thinking="level")
 OPENAI = ModelCard(id="gpt-5.2", provider="openai", thinking="reasoning")
@@ -241,3 +241,32 @@ async def test_an_answer_that_has_begun_is_not_sent_for_again():
         with pytest.raises(RequestRefused):
             await answer_of(model, *before)
     assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("family", ["anthropic", "gemini", "responses"])
+async def test_what_a_service_refuses_of_its_own_is_left_out_whatever_it_says(family: str):
+    refused = Raw(400, {"error": {"type": "invalid_request_error", "message": "`x` in block 3 is not valid"}})
+    opening = Say("Let me see.", thinking="Where?", redacted="sealed", calls=(("read_file", '{"path":"a"}'),))
+    async with serving(family, opening, refused, Say("There."), Say("More.")) as (service, model):
+        first = await answer_of(model)
+        one = calls_of(first.parts)[0]
+        history = (said("Go."), Message("assistant", first.parts), Message("user", (result(one.call_id),)))
+        again = await answer_of(model, *history)
+        assert text_of(again.parts) == "There."
+        assert len(service.requests) == 3
+        more = (*history, Message("assistant", again.parts), said("On."))
+        assert text_of((await answer_of(model, *more)).parts) == "More."
+        assert len(service.requests) == 4, "it is not sent again"
+        before, after = (conversation(service.requests[at].body) for at in (1, 2))
+        assert after != before
+        assert "read_file" in str(after)
+
+
+@every
+async def test_a_refusal_of_something_else_is_told_after_one_more_try(family: str):
+    refused = Raw(400, {"error": {"message": "no such thing"}})
+    async with serving(family, Say("Hi.", thinking="Hm."), refused) as (service, model):
+        first = await answer_of(model)
+        with pytest.raises(RequestRefused, match="no such thing"):
+            await answer_of(model, said("Go."), Message("assistant", first.parts), said("On."))
+        assert len(service.requests) <= 3
