@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from agent_cli.kernel.events import Event, Exhausted, Outcome, TurnError
 from agent_cli.kernel.messages import Block, Text
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.kernel.values import Plain
-from agent_cli.ports import Checkpointer, Compactor, TaskHeuristic, Tool
+from agent_cli.ports import Checkpointer, Compactor, Signal, TaskHeuristic, Tool
 
 
 class Reply(Plain, frozen=True):
@@ -62,6 +62,7 @@ class Agent(Reductions, Switches):
         compactor: Compactor | None = None,
         checkpointer: Checkpointer | None = None,
         heuristic: TaskHeuristic | None = None,
+        signals: Callable[[], Iterable[Signal]] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
         """A new session, or the one that `resume` names (an id, its beginning, or a name).
@@ -71,6 +72,7 @@ class Agent(Reductions, Switches):
         your own beside the built-in ones. An `ephemeral` session is in no database. `script` is what the model
         "scripted" says, for tests of your program. `compactor` and `checkpointer` write summaries and records in the
         place of the model; `heuristic` knows by itself where a task ends, in the place of `checkpoint.heuristic`.
+        `signals` makes what watches the session, and once more for each subtask, in the place of the built-in ones.
 
         Raises ConfigError and StoreError.
         """
@@ -86,7 +88,7 @@ class Agent(Reductions, Switches):
         )
         own = {tool.spec.name: tool for tool in tools}
         given = {"compactor": compactor, "checkpointer": checkpointer, "heuristic": heuristic}
-        replaced = {name: part for name, part in given.items() if part is not None}
+        replaced = {name: part for name, part in given.items() if part is not None} | _watched_by(signals)
         return cls(open_session(options, adapt=lambda parts: _adapted(parts, own, replaced)).session)
 
     @property
@@ -144,6 +146,13 @@ class Agent(Reductions, Switches):
             usage=state.turn_row.usage,
             cost=None if state.turn_row.unpriced else state.turn_row.cost,
         )
+
+
+def _watched_by(signals: Callable[[], Iterable[Signal]] | None) -> dict[str, Any]:
+    fresh = signals
+    if fresh is None:
+        return {}
+    return {"signals": tuple(fresh()), "fresh_signals": lambda: tuple(fresh())}
 
 
 def _adapted(parts: Parts, own: Mapping[str, Tool], replaced: Mapping[str, Any]) -> Parts:

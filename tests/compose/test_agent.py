@@ -16,7 +16,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.messages import Message
-from agent_cli.ports import Touches
+from agent_cli.ports import Alert, Came, Touches
 from tests.fakes.tools import FakeTool, PathArguments, never
 
 
@@ -173,6 +173,40 @@ async def test_a_halted_session_says_why_nothing_runs(tmp_path: Path):
         reply = await agent.run("Go on.")
         assert (reply.outcome, reply.text) == ("halted", "")
         assert "it went in circles" in reply.problem
+
+
+class Failing:
+    """A program's own signal."""
+
+    name = "failing"
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def returned(self, result: Came, /) -> Alert | None:
+        self.count = 0 if result.ok else self.count + 1
+        return Alert(self.name, "critical", "session", "it fails") if self.count == 3 else None
+
+    def forget(self) -> None:
+        self.count = 0
+
+
+async def test_a_program_watches_with_signals_of_its_own_and_not_with_ours(tmp_path: Path):
+    made: list[Failing] = []
+
+    def fresh() -> tuple[Failing, ...]:
+        made.append(Failing())
+        return (made[-1],)
+
+    same = [calls("list_dir")] * 6
+    bad = [calls("read_file", path=f"none-{n}") for n in range(9)]
+    async with played(tmp_path, *same, {"text": "ok"}, *bad, signals=fresh) as agent:
+        assert (await agent.run("go")).outcome == "completed", "ours would have stopped it"
+        assert (await agent.run("and now?")).outcome == "loop-detected"
+        assert agent.watchdog_tripped == "it fails"
+        assert len(made) == 1
+        agent.reset_watchdog()
+        assert made[0].count == 0
 
 
 async def test_a_program_answers_approvals(tmp_path: Path):
