@@ -9,6 +9,7 @@ import pytest
 
 from agent_cli.kernel.errors import AuthFailed, Overloaded
 from agent_cli.kernel.events import Finished, Piece, TextDelta, ToolReturned
+from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Text, text_of
 from agent_cli.kernel.usage import Usage
 from agent_cli.permissions.book import judge
@@ -186,3 +187,30 @@ async def test_rules_that_are_typed_hold_from_the_next_call_on(monkeypatch: pyte
         if isinstance(entry.event, ToolReturned)
     ]
     assert executed == [False, True, False], text
+
+
+async def test_a_halt_stays_on_the_screen_until_a_reset_that_adds_enough():
+    dear = Usage(input=1_000, output=50_000)
+    provider = Playing(wants(("read", {"path": "a"}), usage=dear), says("on it"))
+    session = open_session(provider, FakeTool("read"), limits=Limits(max_session_cost=0.05))
+    async with screen(session, size=(140, 50)) as (app, pilot):
+        strike(app, "go")
+        await pilot.press("enter")
+        await sees(pilot, "■ The session is halted")
+        await sees(pilot, "this session cost $0.1010, ceiling is $0.0500")
+        strike(app, "are you there?")
+        await pilot.press("enter")
+        await sees(pilot, "after a reset")
+        assert len(provider.asked) == 1
+        strike(app, "/guardrail")
+        await pilot.press("enter")
+        await sees(pilot, "/guardrail reset cost_ceiling +0.06")
+        strike(app, "/guardrail reset")
+        await pilot.press("enter")
+        await sees(pilot, "Add at least $0.06")
+        assert "■ The session is halted" in shown(app)
+        strike(app, "/guardrail reset +0.06")
+        await pilot.press("enter")
+        await sees(pilot, "on it")
+        await until(pilot, lambda: "■ The session is halted" not in shown(app))
+        assert [part.text for part in provider.asked[-1].messages[-1].parts if isinstance(part, Text)] == ["are you there?"]  # fmt: skip
