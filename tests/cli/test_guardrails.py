@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from agent_cli.cli.entry import run
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.usage import Usage
 from agent_cli.store.sqlite import open_store
 
@@ -75,8 +77,111 @@ def test_what_is_no_reset_is_a_usage_error(session, capfd, words):
     assert asked(capfd, "guardrails", "reset", session, *words)[0] == 2
 
 
+def test_one_guardrail_is_as_good_a_name(session, capfd):
+    told = asked(capfd, "guardrails", "show", session)
+    assert asked(capfd, "guardrail", "show", session) == told
+    assert told[0] == 0
+
+
+def test_worst_case_flags_children_that_may_spend_as_much_as_their_parent(session, capfd):
+    code, out, err = asked(capfd, "--max-steps", "30", "guardrails", "worst-case")
+    assert code == 0
+    (steps,) = [line for line in out.splitlines() if line.startswith("steps")]
+    assert steps.split() == ["steps", "30", "30", "equal", "requests"]
+    assert "a child may use as many requests as its parent (30): give children smaller budgets" in err
+    _, out, err = asked(capfd, "--max-steps", "31", "guardrails", "worst-case")
+    assert "equal" not in out + err
+
+
 def test_worst_case_prints_the_ceilings_of_children_beside_the_parents(session, capfd):
     code, out, _ = asked(capfd, "guardrails", "worst-case")
     assert code == 0
     assert "200" in out
     assert json.loads(asked(capfd, "guardrails", "worst-case", "--json")[1])["rows"]
+
+
+# ── eval ──
+
+CORPUS = str(Path(__file__).parents[1] / "corpus")
+
+
+def test_eval_prints_false_alarms_and_misses_of_each_signal_over_labelled_cases(session, capfd):
+    code, out, err = asked(capfd, "guardrails", "eval", CORPUS, "--profile", "default")
+    assert (code, err) == (0, "")
+    assert out.startswith("51 honest sessions, 5 wasteful ones, 8 runaways.\n")
+    rows = {
+        tuple(line.split()[1:3]): line.split()[3:] for line in out.splitlines() if line.startswith("default ")
+    }
+    assert rows["no-news", "critical"] == ["0", "0", "8", "0"], (
+        "false positives, wasteful, found, false negatives"
+    )
+    assert rows["repeated-tool-call", "critical"] == ["0", "0", "4", "4"]
+    assert "Profile default stops 8 of 8 runaways." in out
+    assert "Critical false positives" not in out
+
+
+def test_eval_prints_both_what_the_default_and_what_the_first_seed_would_do(session, capfd):
+    report = json.loads(asked(capfd, "guardrails", "eval", CORPUS, "--json")[1])
+    assert (report["honest"], report["runaways"]) == (51, 8)
+    assert [missed["profile"] for missed in report["missed"]] == ["default", "seed", "strict"]
+    assert [len(missed["sessions"]) for missed in report["missed"]] == [0, 2, 0]
+    assert {alarm["profile"] for alarm in report["alarms"] if alarm["severity"] == "critical"} == {"strict"}
+    polls = json.loads(
+        asked(capfd, "guardrails", "eval", CORPUS, "--polls", "--profile", "default", "--json")[1]
+    )
+    assert sum(row["false_positives"] for row in polls["rows"]) > sum(
+        row["false_positives"] for row in report["rows"]
+    )
+
+
+LOOP = tuple(
+    fact
+    for number in range(5)
+    for fact in (
+        ev.StepStarted("fake-1"),
+        ev.ToolCallProposed(ToolCall(f"c{number}", "read_file", {"path": "a"})),
+        ev.ToolReturned(f"c{number}", "read_file", ev.Output((Text("same"),)), executed=True),
+    )
+)
+
+
+def test_eval_replays_recorded_sessions_and_names_the_call(session, capfd, tmp_path):
+    store = open_store(tmp_path / "home" / "sessions.db")
+    log = store.create("s-loop", "/p")
+    for seq, fact in enumerate((*FACTS[:2], *LOOP), 1):
+        log.append(ev.Entry("s-loop", seq, time.time(), 1, 0, fact))
+    store.close()
+    for corpus in ([], [str(tmp_path / "home" / "sessions.db")]):
+        code, out, _ = asked(capfd, "guardrails", "eval", *corpus, "--profile", "default")
+        assert code == 0
+        assert out.startswith("2 honest sessions, 0 wasteful ones, 0 runaways.\n")
+        assert "  s-loop  default  repeated-tool-call  call 5: read_file was called 5 times in a row" in out
+
+
+def test_eval_of_nothing_says_so(session, capfd, tmp_path):
+    code, out, _ = asked(capfd, "--session-db", str(tmp_path / "none.db"), "guardrails", "eval")
+    assert (code, out.splitlines()[0]) == (0, "0 honest sessions, 0 wasteful ones, 0 runaways.")
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (("none",), "There is nothing at none: name a file or a directory of cases, or a session database."),
+        ((".",), "holds no cases: files that end with .jsonl or .jsonl.gz."),
+        (
+            (CORPUS, "--profile", "sead"),
+            "There is no profile 'sead'; the profiles are default, seed, strict.",
+        ),
+        (("bad.jsonl",), "bad.jsonl, line 2: this is no case: "),
+        (("labelled",), "labels.json: these are no labels: "),
+    ],
+)
+def test_eval_says_what_is_wrong_with_a_corpus(session, capfd, tmp_path, argv, told):
+    if argv[0] == "bad.jsonl":
+        (tmp_path / "bad.jsonl").write_text('{"id": "x"}\n{"steps": 1}\n')
+    (tmp_path / "labelled").mkdir()
+    (tmp_path / "labelled" / "cases.jsonl").write_text('{"id": "x"}\n')
+    (tmp_path / "labelled" / "labels.json").write_text('{"x": {"label": "hm"}}')
+    code, out, err = asked(capfd, "guardrails", "eval", *argv)
+    assert (code, out) == (2, "")
+    assert told in err
