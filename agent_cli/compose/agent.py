@@ -76,20 +76,18 @@ class Agent(Reductions, Switches):
 
         Raises ConfigError and StoreError.
         """
-        flags = {**(settings or {}), **({"model.name": model} if model else {})}
         options = RunOptions(
             cwd=Path(cwd).absolute(),
             environ=os.environ if environ is None else environ,
             attended=attended,
-            flags=flags,
+            flags={**(settings or {}), **({"model.name": model} if model else {})},
             resume=resume,
             ephemeral=ephemeral and resume is None,
             script=Path(script) if script else None,
         )
-        own = {tool.spec.name: tool for tool in tools}
-        given = {"compactor": compactor, "checkpointer": checkpointer, "heuristic": heuristic}
-        replaced = {name: part for name, part in given.items() if part is not None} | _watched_by(signals)
-        return cls(open_session(options, adapt=lambda parts: _adapted(parts, own, replaced)).session)
+        writers = {"compactor": compactor, "checkpointer": checkpointer, "heuristic": heuristic}
+        given = _given(writers, signals)
+        return cls(open_session(options, adapt=lambda parts: _adapted(parts, tools, given)).session)
 
     @property
     def session(self) -> Session:
@@ -148,17 +146,19 @@ class Agent(Reductions, Switches):
         )
 
 
-def _watched_by(signals: Callable[[], Iterable[Signal]] | None) -> dict[str, Any]:
+def _given(parts: Mapping[str, object], signals: Callable[[], Iterable[Signal]] | None) -> Mapping[str, Any]:
+    """What takes the place of our parts: only what a program named."""
+    given: dict[str, Any] = {name: part for name, part in parts.items() if part is not None}
     fresh = signals
-    if fresh is None:
-        return {}
-    return {"signals": tuple(fresh()), "fresh_signals": lambda: tuple(fresh())}
+    if fresh is not None:
+        given |= {"signals": tuple(fresh()), "fresh_signals": lambda: tuple(fresh())}
+    return given
 
 
-def _adapted(parts: Parts, own: Mapping[str, Tool], replaced: Mapping[str, Any]) -> Parts:
-    world = parts.tools
+def _adapted(parts: Parts, tools: Iterable[Tool], given: Mapping[str, Any]) -> Parts:
+    world, own = parts.tools, {tool.spec.name: tool for tool in tools}
 
-    def tools(card: ModelCard) -> Mapping[str, Tool]:
+    def every(card: ModelCard) -> Mapping[str, Tool]:
         return {**world(card), **own}
 
-    return msgspec.structs.replace(parts, tools=tools, **replaced)
+    return msgspec.structs.replace(parts, tools=every, **given)
