@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from agent_cli.compose.delegation import delegation
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.task import is_from_task
@@ -14,7 +16,8 @@ from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import ConfigError, NoModel
-from agent_cli.providers import refreshed
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.providers import catalog, refreshed
 from agent_cli.providers.registry import Registry
 from agent_cli.providers.vendors import ENDPOINTS, KEYS, Endpoint
 
@@ -29,6 +32,8 @@ SIGNS = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
 
 NO_USUAL_MODEL = """nothing says which model of '{provider}' to use. Name it with --model; if the provider is misspelled,
 correct it: `agent-cli models` lists those that are known, and endpoints of your own stand in config under providers."""
+
+LOCAL = "local"
 
 
 def open_registry(options: RunOptions, settings: Settings, loaded: Loaded | None = None) -> Registry:
@@ -78,6 +83,18 @@ def overrides(environ: Mapping[str, str], settings: Settings) -> dict[str, dict[
         listed = refreshed.read(places.state_dir(environ) / refreshed.FILE)
     rows = {name: row.given() for name, row in settings.models.items()}
     return refreshed.over(listed, rows)
+
+
+def recorded_card(options: RunOptions, settings: Settings, provider: str, model: str) -> ModelCard:
+    """What is known of a recorded session's model today; nothing is opened for it."""
+    own = overrides(options.environ, settings)
+    found = catalog.card(model, None, own) or ModelCard(id=model, provider=provider)
+    if provider == LOCAL:
+        from agent_cli.providers.local.profile import WINDOW
+
+        found = msgspec.structs.replace(found, window=WINDOW, tier="small")
+    window = settings.model.context_window
+    return found if window is None else msgspec.structs.replace(found, window=window)
 
 
 def model_name(loaded: Loaded, registry: Registry, resumed: str) -> str:

@@ -62,8 +62,11 @@ class Summarizer:
         return self._other or self._core.model
 
     async def write(self, wanted: Wanted) -> str:
-        """The text. Raises AgentError with the service's reason where none came."""
-        core, own = self._core, self.model.provider is self._core.model.provider
+        """The text. Raises AgentError with the service's reason where none came.
+
+        Only the session's own model has read the conversation: another one has none of it in its cache.
+        """
+        core, own = self._core, self.model is self._core.model
         problem: ContextOverflow | None = None
         if own and context_size(core) + self._room() < self._window():
             try:

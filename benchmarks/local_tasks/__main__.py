@@ -95,13 +95,20 @@ def table(model: str, rows: list[Row], load: float) -> str:
     return "\n".join([*lines, *(["", *wrong] if wrong else [])])
 
 
-def head() -> str:
+def about() -> str:
+    """What was run, when, and on which machine."""
     from agent_cli import __version__
 
     return (
-        "# Ten small jobs with the embedded model\n\n"
         f"agent-cli {__version__}, {time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs ({platform.machine()}), "
-        f"Python {platform.python_version()}. Greedy sampling; one run of each job by `python -m "
+        f"Python {platform.python_version()}."
+    )
+
+
+def head() -> str:
+    return (
+        "# Ten small jobs with the embedded model\n\n"
+        f"{about()} Greedy sampling; one run of each job by `python -m "
         "benchmarks.local_tasks`: the real command, a process and a model start for each job. The jobs and "
         "their checks: tasks.py. The prompt of the small-model profile was tuned with these jobs in view, so "
         "they show that it works, not how it compares."

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from importlib import resources
+
 import msgspec
 import pytest
 
 from agent_cli.context.budget import Compaction
+from agent_cli.context.reduce import RESULT_IN_SUMMARY
 from agent_cli.engine.session import Session
+from agent_cli.engine.summarizer import SHRINK
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact
+from agent_cli.kernel.errors import ContextOverflow
 from agent_cli.kernel.messages import Message, Text
 from agent_cli.kernel.usage import ModelCard, Price, Usage
 from tests.fakes.log import ListLog
@@ -147,3 +153,97 @@ async def test_a_reduction_is_due_as_soon_as_a_result_lands_and_told_once():
     last = max(at for at, kind in enumerate(kinds) if kind == "tool-result")
     assert pending[0] < last or kinds[pending[0] - 1] == "tool-result", "before the next request is built"
     await session.close()
+
+
+class Small(Playing):
+    """Writes summaries in a window of its own, and refuses what does not fit, unless it counts dearly."""
+
+    def __init__(self, window: int, *, bytes_a_token: float = 4) -> None:
+        super().__init__()
+        self.window, self.bytes_a_token = window, bytes_a_token
+        self.refused: list[int] = []
+
+    async def stream(self, prompt, /):
+        size = int(
+            sum(len(str(part)) for message in prompt.messages for part in message.parts) / self.bytes_a_token
+        )
+        if prompt.model == "fake-small" and size + (prompt.max_output or 0) > self.window:
+            self.refused.append(size)
+            raise ContextOverflow("prompt is too long", used=size, limit=self.window)
+        self.asked.append(prompt)
+        text = f"fold {len(self.asked)}" if prompt.model == "fake-small" else "talk " * 8_000
+        yield ev.Finished((Text(text),), Usage(input=size, output=10), "fake-1", "stop")
+
+
+async def folded(window: int, *, bytes_a_token: float = 4) -> tuple[Small, ListLog]:
+    small = ModelCard("fake-small", "fake", window=window, max_output=2_000)
+    provider, log = Small(window, bytes_a_token=bytes_a_token), ListLog()
+    session = opened(provider, log, CARD, small, compaction=Compaction(model="fake-small"))
+    for turn in range(4):
+        await run(session, say(f"message {turn}"))
+    session.send(Compact())
+    await session.idle()
+    await session.close()
+    return provider, log
+
+
+def summaries(log: ListLog) -> list[str]:
+    return [event.summary for event in log.events if isinstance(event, ev.CompactionPerformed)]
+
+
+async def test_what_the_summarizer_cannot_read_at_once_is_folded_in_chunks():
+    provider, log = await folded(20_000)
+    asked = [prompt for prompt in provider.asked if prompt.model == "fake-small"]
+    assert len(asked) > 3
+    assert provider.refused == []
+    for number, prompt in enumerate(asked):
+        assert prompt.tools == ()
+        text = str(prompt.messages)
+        assert "Write the hand-over." in text[-60:]
+        assert (number > 0) == ("The hand-over so far" in text), "each holds the text before it"
+    (summary,) = summaries(log)
+    assert summary.startswith(f"fold {len(provider.asked)}")
+    told = "".join(str(prompt.messages) for prompt in asked)
+    assert told.index("message 0") < told.index("message 2"), "in the order of the talk"
+
+
+async def test_a_summarizer_that_refuses_is_given_less_and_less_of_it():
+    """Its service counts twice as much as we guessed."""
+    provider, log = await folded(20_000, bytes_a_token=1.4)
+    assert provider.refused, "the first size was refused"
+    assert provider.refused == sorted(provider.refused, reverse=True)
+    assert len(summaries(log)) == 1
+
+
+async def test_a_summarizer_that_refuses_every_size_is_a_failed_summary():
+    provider, log = await folded(20_000, bytes_a_token=0.4)
+    assert len(provider.refused) == len(SHRINK)
+    assert summaries(log) == []
+    (note,) = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert "too long for the model to read" in note
+
+
+async def test_in_what_is_folded_each_result_has_four_thousand_bytes():
+    small = ModelCard("fake-small", "fake", window=50_000, max_output=2_000)
+    read = wants(("read", {"path": "a"}), usage=Usage(input=8_000, output=20))
+    provider, log = Playing(read, says("seen " * 4_000), says("short")), ListLog()
+    session = opened(provider, log, CARD, small, compaction=Compaction(model="fake-small"))
+    await run(session, say("go"))
+    session.send(Compact())
+    await session.idle()
+    asked = str(provider.asked[-1].messages)
+    assert "result of read: a: xxx" in asked
+    assert RESULT_IN_SUMMARY - 20 <= asked.count("x") <= RESULT_IN_SUMMARY + 20
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "headings"),
+    [
+        ("summary", ["Current state", "Files & changes", "Technical context", "Strategy & approach", "Exact next steps"]),
+        ("record", ["Task", "Files & changes", "Technical context", "Strategy & approach", "Verification & next steps", "Where we are"]),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for_has_these_headings(name: str, headings: list[str]):
+    text = (resources.files("agent_cli.context") / f"{name}.md").read_text("utf-8")
+    assert re.findall("^## (.+)$", text, re.MULTILINE) == headings
