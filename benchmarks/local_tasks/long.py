@@ -31,8 +31,34 @@ REQUEST = (
     "One of the files part01.txt, part02.txt and so on holds a password. Read them one after the other, in order, "
     "until you find it, and tell me the password. Do not use grep."
 )
-NOTES = "harbour engine lantern meadow copper river ladder orchard signal castle window bridge garden pepper".split()
-DOES = "carries follows answers mirrors forgets measures paints repairs guards counts".split()
+NOTES = [
+    "harbour",
+    "engine",
+    "lantern",
+    "meadow",
+    "copper",
+    "river",
+    "ladder",
+    "orchard",
+    "signal",
+    "castle",
+    "window",
+    "bridge",
+    "garden",
+    "pepper",
+]
+DOES = [
+    "carries",
+    "follows",
+    "answers",
+    "mirrors",
+    "forgets",
+    "measures",
+    "paints",
+    "repairs",
+    "guards",
+    "counts",
+]
 
 
 class Row(NamedTuple):
@@ -59,7 +85,7 @@ def prose(chance: random.Random, length: int) -> str:
 
 
 def prepare(root: Path, files: int) -> None:
-    chance = random.Random(5)  # noqa: S311 - the same files on every run
+    chance = random.Random(5)
     for number in range(1, files + 1):
         last = number == files
         told = (
@@ -111,8 +137,10 @@ def table(rows: list[Row], files: int) -> str:
     lines = [
         "# A job that does not fit the window, with the embedded model",
         "",
-        f"{about()} `python -m benchmarks.local_tasks.long`: {files} files of {LENGTH:,} characters are read one after "
-        "the other until one holds a password; the window has 8,192 tokens, and a conversation is reduced at 35 % of it.",
+        (
+            f"{about()} `python -m benchmarks.local_tasks.long`: {files} files of {LENGTH:,} characters are read one after "
+            "the other until one holds a password; the window has 8,192 tokens, and a conversation is reduced at 35 % of it."
+        ),
         "",
         "| model | password found | how the turn ended | steps | reductions | largest prompt | requests refused | seconds |",
         "|---|---|---|---|---|---|---|---|",
