@@ -35,8 +35,7 @@ class InternalError(AgentError):
 def print_once(start: Start) -> int:
     """Returns the exit code; whatever happens, the format that was asked for says what did."""
     out = printer_of(start.output_format, _level(start))
-    if not start.verbose:
-        logging.getLogger("agent_cli").addHandler(logging.NullHandler())  # failures are told by the printer
+    logging.getLogger("agent_cli").addHandler(_handler(verbose=start.verbose))
     try:
         shape = _shape(start)
         content = _first(start) if start.driven else _content(start, out)
@@ -49,6 +48,17 @@ def print_once(start: Start) -> int:
     gc.freeze()
     gc.enable()
     return asyncio.run(_print(opened, content, out, start, shape))
+
+
+def _handler(*, verbose: bool) -> logging.Handler:
+    if not verbose:
+        return logging.NullHandler()  # failures are told by the printer
+    from agent_cli.compose.discreet import Discreet
+
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(Discreet())
+    return handler
 
 
 def _refuse(problem: AgentError, out: Printer) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agent_cli import __version__
+from agent_cli.compose.armed import armed
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
 from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
@@ -110,6 +111,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
     return replace(
         made,
         heuristic=_heuristic(settings),
+        armed=armed(settings),
         signals=watch(),
         fresh_signals=watch,
         watchdog=watchdog_mode(settings, attended=options.attended),

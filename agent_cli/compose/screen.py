@@ -104,13 +104,15 @@ def _history(options: RunOptions) -> Path:
 def _log_to_file(options: RunOptions) -> None:
     import logging
 
+    from agent_cli.compose.discreet import Discreet
+
     directory = places.logs_dir(options.environ)
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         handler: logging.Handler = logging.FileHandler(directory / LOG, delay=True)
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     ours = logging.getLogger("agent_cli")
     ours.addHandler(handler)
     ours.setLevel(logging.INFO)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from agent_cli.config.kinds import Count, Name, Section, says
 from agent_cli.config.sections.context import Checkpoint, Compaction
 from agent_cli.config.sections.delegated import Claude
+from agent_cli.config.sections.guardrails import Guardrails
 from agent_cli.config.sections.limits import Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
@@ -43,6 +44,7 @@ class Settings(Section, frozen=True):
     url_scope: Annotated[UrlScope, says("Which hosts the tools may reach.")] = UrlScope()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
     watchdog: Annotated[WatchdogSettings, says("What the watchdog looks for.")] = WatchdogSettings()
+    guardrails: Annotated[Guardrails, says("Checks of contents and actions.")] = Guardrails()
     session: Annotated[Session, says("Where sessions are kept, and the kind of work.")] = Session()
     task_classes: Annotated[
         dict[Name, TaskClass],

@@ -52,6 +52,7 @@ STRICTER = {
     "permissions.plan_approval": "operator",
     "sandbox.mode": "read-only",
     "sandbox.network": False,
+    "guardrails.redact": True,
 }
 """Values that only take away."""
 

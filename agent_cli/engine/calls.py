@@ -13,7 +13,9 @@ import msgspec
 
 from agent_cli.context.bounds import BATCH_BYTES, Room
 from agent_cli.engine import rewinding
+from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
+from agent_cli.engine.entering import entering
 from agent_cli.engine.tuning import PLAIN, expired
 from agent_cli.engine.window import budget_for, mark_pending
 from agent_cli.kernel import events as ev
@@ -134,8 +136,10 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     )
     begun = clock.monotonic()
 
+    previews = Previews(core.hub.show, on=core.parts.armed.redact)
+
     def say(text: str) -> None:
-        core.hub.show(ev.ToolProgress(call.call_id, text))
+        previews.feed(ev.ToolProgress(call.call_id, text))
 
     mark = running.set(call.call_id)
     try:
@@ -155,6 +159,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         log.exception("tool %s crashed", call.name)
         output = failure(CRASHED.format(name=call.name, problem=_named(problem)))
     finally:
+        previews.rest()
         running.reset(mark)
     output = _bounded(core, ready, output, room)
     settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
@@ -185,7 +190,7 @@ async def _in_time(core: Core, ready: Ready, say: Say) -> ev.Output:
 
 def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Output:
     """A tool that pages by itself keeps nothing: what is cut here it can be asked for again."""
-    output = _writable(ready.call, output)
+    output = entering(core, ready.call, _writable(ready.call, output))
     settings = core.parts.settings
     of_its_own = settings.result_bytes.get(ready.call.name)
     if ready.tool.bounded:

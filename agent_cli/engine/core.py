@@ -12,6 +12,7 @@ import msgspec
 from agent_cli.context.breakdown import Overhead, overhead_of
 from agent_cli.context.budget import budget_of
 from agent_cli.context.view import View
+from agent_cli.engine.cleaning import Cleaner, finding
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.fold import Keeper
 from agent_cli.engine.hub import Branch, Hub
@@ -86,7 +87,8 @@ class Core:
         self.watchdog = Watchdog(parts.signals, parts.watchdog, self.tools)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
         self.undone: list[range] = []
-        self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply)
+        self.cleaner: Cleaner = above.cleaner if above else Cleaner(on=parts.armed.redact)
+        self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply, self.cleaner)
         self.hub: Hub | Branch = Branch(above.hub, branch, self._apply) if above else self.trunk
         keeps = above is None and parts.heuristic is None  # a heuristic has to be fed all of it
         self._keeper = Keeper(self, parts.log, parts.folds if keeps else None)
@@ -105,6 +107,9 @@ class Core:
     def record(self, event: ev.Recorded) -> ev.Entry:
         """Writes a fact and lets the signals see it. What they find is recorded too."""
         entry = self.hub.record(event)
+        kinds = self.cleaner.found()
+        if kinds and (told := finding(event, kinds)) is not None:
+            self.record(told)
         if isinstance(event, ev.UsageReported) and event.purpose != "step":
             self.cut(budgets.cost_breach(self.spent(), self.limits))
         for alert in self.watchdog.found():

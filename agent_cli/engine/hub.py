@@ -18,10 +18,17 @@ Queue = asyncio.Queue[Event | StoreError | None]
 class Hub:
     """`apply` folds each new entry into what the session knows, before any listener sees it.
 
-    `turn` and `step` are where the session stands; the next entry carries them.
+    `turn` and `step` are where the session stands; the next entry carries them. `clean` gives a fact as it may be
+    written and seen.
     """
 
-    def __init__(self, log: Log, clock: Clock, apply: Callable[[Entry], None]) -> None:
+    def __init__(
+        self,
+        log: Log,
+        clock: Clock,
+        apply: Callable[[Entry], None],
+        clean: Callable[[Recorded], Recorded] | None = None,
+    ) -> None:
         self.turn = 0
         self.step = 0
         self.seq = 0
@@ -29,6 +36,7 @@ class Hub:
         self._log = log
         self._clock = clock
         self._apply = apply
+        self._clean = clean
         self._queues: set[Queue] = set()
 
     def replay(self, after: Entry | None = None) -> None:
@@ -45,6 +53,7 @@ class Hub:
 
     def write(self, event: Recorded, branch: str, step: int) -> Entry:
         """The same for a fact of a branch, which stands at a step of its own."""
+        event = self._clean(event) if self._clean else event
         entry = Entry(self._log.session, self.seq + 1, self._clock.now(), self.turn, step, event, branch)
         try:
             self._log.append(entry)

@@ -10,6 +10,7 @@ import msgspec
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
 from agent_cli.engine.tuning import Tuning
+from agent_cli.guardrails.armed import Armed
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel.commands import CheckpointMode, Verdict
@@ -93,6 +94,7 @@ class Parts(msgspec.Struct, frozen=True):
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
     `close` has tools that walk a tree pass by what a deny rule of this session closes.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
+    `armed` says which content and action checks there are.
     `notices` are told once, when the session is first talked to, as warnings; `openings` before them, as information,
     and `details` before those, for who asks for them.
     `task_class` names the kind of work, "" for none.
@@ -127,6 +129,7 @@ class Parts(msgspec.Struct, frozen=True):
     watchdog: WatchdogMode = "warn"
     settings: Settings = msgspec.field(default_factory=Settings)
     breakers: Breakers = msgspec.field(default_factory=Breakers)
+    armed: Armed = msgspec.field(default_factory=Armed)
     fallbacks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     spill: Callable[[str, str], str] | None = None

@@ -12,6 +12,7 @@ import msgspec
 from agent_cli.context import estimate, prefix
 from agent_cli.context.budget import FULL_SHARE
 from agent_cli.context.status import Progress, status_line
+from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Cut
 from agent_cli.engine.repair import repair
@@ -46,6 +47,7 @@ class Request:
         self._grace = grace
         self._must = must
         self._text: list[str] = []
+        self._previews = self._new_previews()
         self._usage = Usage()
         self._reported = False
         self._fallbacks = list(core.parts.fallbacks)
@@ -122,6 +124,7 @@ class Request:
         if core.stop is not None:
             raise Cut
         self._text, self._usage, self._reported = [], Usage(), False
+        self._previews = self._new_previews()
         prompt = self.prompt()
         self._compare(prompt)
         size = context_size(core)
@@ -167,11 +170,14 @@ class Request:
                 self._core.cut(self._breach())
             case ev.TextDelta(text):
                 self._text.append(text)
-                self._core.hub.show(piece)
+                self._previews.feed(piece)
             case ev.SpentBeside(card, beside):
                 self._record_usage(card, beside, "subtask")
             case ev.ReasoningDelta() | ev.ArgumentsDelta():
-                self._core.hub.show(piece)
+                self._previews.feed(piece)
+
+    def _new_previews(self) -> Previews:
+        return Previews(self._core.hub.show, on=self._core.parts.armed.redact)
 
     def _stop_here(self, piece: ev.Piece) -> None:
         """Raises Cut where more of an answer comes that cannot be paid for. What came last is not cut: it is paid."""
@@ -192,6 +198,7 @@ class Request:
 
     def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
+        self._previews.rest()
         self._usage = finished.usage
         own = self._with_own_ids(finished.parts)
         parts, closed = _mended(own)
@@ -227,6 +234,7 @@ class Request:
     def _keep_partial(self) -> None:
         """Of a stream that was cut for good: its text, as far as it was shown."""
         core, text = self._core, "".join(self._text)
+        self._previews.rest()
         if text.strip():
             said = (Text(text),)
             core.record(

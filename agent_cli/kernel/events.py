@@ -23,6 +23,7 @@ from agent_cli.kernel.guarded import GuardrailReset as GuardrailReset
 from agent_cli.kernel.guarded import GuardrailTrip as GuardrailTrip
 from agent_cli.kernel.guarded import Severity as Severity
 from agent_cli.kernel.guarded import StopScope as StopScope
+from agent_cli.kernel.guarded import Surface as Surface
 from agent_cli.kernel.messages import Block, Effort, Said, ToolCall
 from agent_cli.kernel.outcomes import Outcome as Outcome
 from agent_cli.kernel.outputs import Display as Display

@@ -9,11 +9,12 @@ from agent_cli.kernel.values import Value
 Exhausted: TypeAlias = Literal["steps", "tool-calls", "tokens", "duration", "cost"]
 Severity: TypeAlias = Literal["warn", "block", "halt", "critical"]
 StopScope: TypeAlias = Literal["turn", "session"]
+Surface: TypeAlias = Literal["input", "action", "output", "budget", "behaviour"]
 
 
 class GuardrailFinding(Value, frozen=True, tag="guardrail-finding"):
     check: str
-    surface: Literal["input", "action", "output", "budget", "behaviour"]
+    surface: Surface
     severity: Severity
     message: str
     call_id: str = ""

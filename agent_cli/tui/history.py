@@ -16,7 +16,7 @@ LONGEST = 20_000
 class History:
     """`older` and `newer` walk through it, starting from a draft that is given back at the end.
 
-    One JSON string a line. A file that cannot be read or written costs the memory, never the message:
+    One JSON string a line, without secrets. A file that cannot be read or written costs the memory, never the message:
     `trouble` says what went wrong.
     """
 
@@ -31,7 +31,7 @@ class History:
         texts = self._load()
         if text.strip() and len(text) <= LONGEST and texts[-1:] != [text]:
             texts.append(text)
-            self._write(_encoded(text), "a")
+            self._write(_encoded(_discreet(text)), "a")
         self._at = len(texts)
 
     def older(self, current: str) -> str | None:
@@ -96,6 +96,12 @@ class History:
                 target.replace(self._path)
         except OSError as problem:
             self.trouble = f"messages are not remembered: {self._path}: {problem.strerror}"
+
+
+def _discreet(text: str) -> str:
+    from agent_cli.guardrails.secrets.scan import redacted  # not before something is said
+
+    return redacted(text)
 
 
 def _encoded(text: str) -> str:

@@ -123,7 +123,7 @@ def test_without_snapshots_git_says_what_is_not_committed(workplace, options):
 
 def test_a_report_holds_no_secret_and_nothing_that_was_said(workplace, options, tmp_path):
     (tmp_path / "agent-cli.log").write_text(
-        "ERROR key sk-ant-api03-abcdefghijklmnopqrstuvwx and hunter2hunter2\n"
+        "ERROR key sk-ant-api03-qbcdYfghXjklmWopqrVtuvUx and hunter2hunter2\n"
     )
     session = FakeSession()
     from tests.fakes.screen import turn

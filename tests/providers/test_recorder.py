@@ -30,7 +30,7 @@ from tests.fakes.models import CARD, Playing, says
 from tests.fakes.sessions import open_session, run, say
 from tests.providers.families import GREP, READ, answered, call, result, said
 
-KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"
+KEY = "sk-ant-api03-qbcdYfghXjklmWopqrVtuvUxyz"
 OWN = "a-key-without-a-shape"
 USAGE = Usage(10, 5, 2, 7, 1)
 

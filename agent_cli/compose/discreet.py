@@ -1,0 +1,12 @@
+"""The lines of the program's own log, without secrets."""
+
+from __future__ import annotations
+
+import logging
+
+from agent_cli.guardrails.secrets.scan import redacted
+
+
+class Discreet(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))

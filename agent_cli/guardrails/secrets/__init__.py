@@ -1,0 +1,1 @@
+"""Secrets in texts: what they look like, and texts without them."""
