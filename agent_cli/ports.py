@@ -67,7 +67,8 @@ class PathUse(Plain, frozen=True):
 class Touches(Plain, frozen=True):
     """What a call would touch: what rules look at. `subject` is what rules match and people read.
 
-    `unresolved` says why a path could not be resolved; such a call is out of scope.
+    `unresolved` says why a path could not be resolved; such a call is out of scope. `programs` are those that a
+    command names without a path, each with the resolved path of what would run.
     """
 
     effect: Effect
@@ -76,6 +77,7 @@ class Touches(Plain, frozen=True):
     command: str | None = None
     hosts: tuple[str, ...] = ()
     unresolved: str = ""
+    programs: tuple[tuple[str, str], ...] = ()
 
 
 class Tool(Protocol):

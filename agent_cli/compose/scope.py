@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from agent_cli.compose.options import RunOptions
-from agent_cli.config import places
+from agent_cli.config import places, trust
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.permissions import rules
@@ -28,11 +28,18 @@ CONTROL_FILES = (
 SHELL_STARTS = (
     ".bashrc",
     ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
     ".profile",
     ".zshrc",
     ".zshenv",
     ".zprofile",
+    ".zlogin",
+    ".zlogout",
     ".config/fish/config.fish",
+    ".config/fish/conf.d",
+    ".gitconfig",
+    ".config/git/config",
 )
 
 
@@ -75,7 +82,7 @@ def facts(
     settings, home = loaded.settings, places.home_dir(options.environ)
     control = [root / name for name in CONTROL_FILES]
     control += [home / name for name in SHELL_STARTS]
-    control.append(loaded.user)
+    control += [loaded.user, places.state_dir(options.environ) / trust.FILE]
     return Facts(
         mode=settings.permissions.mode,
         attended=options.attended or options.answered,

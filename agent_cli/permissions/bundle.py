@@ -161,12 +161,13 @@ _FIND_TESTS = names(
 )
 _PS = frozenset({"aux", "ax", "-e", "-f", "-ef", "-A", "-a", "-x"})
 _VERSIONED = names(
-    "python python3 node npm npx pnpm yarn bun deno go cargo rustc java javac gcc clang make cmake git uv uvx ruff "
-    "mypy pytest docker kubectl ruby perl php bash rg"
+    "python python3 node bun deno go java javac gcc clang make cmake git uv uvx ruff mypy docker ruby perl php bash rg"
 )
+"""Not those that run what a project names even then: conftest.py, yarnPath, packageManager, rust-toolchain.toml."""
 _PRINT_LINES = re.compile(r"(\d+|\$)(,(\d+|\$))?p")
 _SHOWS_DATE = re.compile(r"\+.*|-u|-R|-I\w*|--utc|--iso-8601(=\w+)?", re.DOTALL)
-_SED_RUNS_OR_WRITES = re.compile(r"(?:^|[;{}\d$/\s])[eEwW](?:\s|$)")
+_SED_PART = r"(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?(?:[pdq=]|s([/|,#@:!])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*)"
+_SED_PLAIN = re.compile(_SED_PART)
 _COUNTS = re.compile(r"%[^a-zA-Z%]*n")
 _DIGITS = re.compile(r"-\d+")
 
@@ -174,7 +175,9 @@ _DIGITS = re.compile(r"-\d+")
 def read_only(words: Words) -> bool:
     """Whether a simple command of literal words changes nothing and starts no other program."""
     verb, rest = words[0], words[1:]
-    if verb in _VERSIONED and rest in (("--version",), ("-V",), ("version",)):
+    if verb in _VERSIONED and rest in (("--version",), ("-V",)):
+        return True
+    if words == ("go", "version"):
         return True
     odd = _ODD.get(verb)
     if odd is not None:
@@ -276,7 +279,6 @@ _RISKS: dict[str, Risk] = {
     "sort": Risk("oT", ("output", "compress-program", "temporary-directory", "files0-from")),
     "tree": Risk("oR", ("output",)),
     "rg": Risk("z", ("pre", "hostname-bin", "search-zip")),
-    "sed": Risk("i", ("in-place",)),
     "tar": Risk(
         "IF", ("to-command", "checkpoint-action", "use-compress-program", "rsh-command", "info-script")
     ),
@@ -300,6 +302,10 @@ _RISKS: dict[str, Risk] = {
     "man": Risk("PH", ("pager", "html")),
     "go": Risk(words=frozenset({"-toolexec", "-exec", "-vettool"})),
     "cargo": Risk("", ("config",)),
+    "rsync": Risk("e", ("rsh", "rsync-path")),
+    "ssh": Risk("oFE"),
+    "scp": Risk("oFSD"),
+    "sftp": Risk("oFSD"),
 }
 _RUNNERS = names(
     "env xargs sudo doas nohup nice ionice time timeout gtimeout setsid stdbuf exec eval builtin command parallel "
@@ -312,10 +318,42 @@ def risky(words: Words) -> bool:
     verb = verb_of(words)
     if verb in _RUNNERS:
         return not (verb == "command" and words[1:2] in (("-v",), ("-V",)))
-    if verb == "sed" and any(_SED_RUNS_OR_WRITES.search(word) for word in words[1:]):
+    if verb == "sed" and not _sed_is_plain(words[1:]):
+        return True
+    if verb == "git" and any(word.startswith("-O") for word in words) and "grep" in words:
         return True
     risk = _RISKS.get(verb)
     return risk is not None and any(_is_risk(risk, word) for word in words[1:])
+
+
+def _sed_is_plain(rest: Words) -> bool:
+    """Whether its scripts are lists of what neither writes nor runs, as far as they are written on the line."""
+    scripts: list[str] = []
+    at = 0
+    while at < len(rest):
+        word = rest[at]
+        if word in ("-e", "--expression") and at + 1 < len(rest):
+            at += 1
+            scripts.append(rest[at])
+        elif word.startswith("--expression="):
+            scripts.append(word.partition("=")[2])
+        elif word.startswith("-") and word not in (
+            "-n",
+            "-E",
+            "-r",
+            "-s",
+            "-z",
+            "-nE",
+            "-En",
+            "-nr",
+            "--quiet",
+        ):
+            return False
+        elif not word.startswith("-") and not scripts:
+            scripts.append(word)
+        at += 1
+    parts = [part.strip() for script in scripts for part in re.split(r"[;\n]", script)]
+    return all(not part or _SED_PLAIN.fullmatch(part) is not None for part in parts)
 
 
 def _is_risk(risk: Risk, word: str) -> bool:

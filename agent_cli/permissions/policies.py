@@ -124,7 +124,7 @@ def url_scope(proposal: Proposal, facts: Facts) -> Ruling | None:
 def plan_mode(proposal: Proposal, facts: Facts) -> Ruling | None:
     if facts.mode != "plan" or proposal.read_only or proposal.touches.effect in ("read", "none"):
         return None
-    if _only_reads(proposal):
+    if _only_reads(proposal, facts):
         return None
     remedy = "Finish the plan; the operator switches to another mode to carry it out."
     return Ruling("deny", "plan-mode", "in plan mode nothing is changed", remedy)
@@ -132,7 +132,7 @@ def plan_mode(proposal: Proposal, facts: Facts) -> Ruling | None:
 
 def plan_gate(proposal: Proposal, facts: Facts) -> Ruling | None:
     """What changes something, leaves the machine or starts another agent waits for a plan."""
-    if not facts.needs_plan or not _waits_for_plan(proposal):
+    if not facts.needs_plan or not _waits_for_plan(proposal, facts):
         return None
     remedy = "Read what you need, then call record_plan; after that, make the call again."
     return Ruling("deny", "plan-gate", facts.needs_plan, remedy)
@@ -242,6 +242,10 @@ _CONTROL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """In any directory: a run that starts there later would take its rules from them."""
+_REPOSITORY = re.compile(
+    r"/\.git(/(?!(index\.lock|[A-Z_]+_(EDITMSG|MSG)|info/exclude)$).*)?$", re.IGNORECASE | re.DOTALL
+)
+"""What git follows to other hooks and another config: `.git` as a file, `commondir`, `modules/`."""
 
 
 def in_scope(use: PathUse, roots: tuple[tuple[str, str], ...]) -> bool:
@@ -273,7 +277,7 @@ def _permitting(proposal: Proposal, facts: Facts) -> tuple[Rule, ...]:
 def _permits(proposal: Proposal, rules: tuple[Rule, ...], facts: Facts) -> tuple[str, ...] | None:
     touches = proposal.touches
     if touches.command is not None:
-        return allows_line(rules, touches.command)
+        return allows_line(rules, touches.command, _foreign(proposal, facts))
     for rule in rules:
         if rule.is_everything or globs.literal(rule.pattern) == touches.subject:
             return (rule.text,)
@@ -289,18 +293,25 @@ def _permits(proposal: Proposal, rules: tuple[Rule, ...], facts: Facts) -> tuple
     return tuple(used)
 
 
-def _waits_for_plan(proposal: Proposal) -> bool:
+def _waits_for_plan(proposal: Proposal, facts: Facts) -> bool:
     if proposal.tool in _OUTWARD or proposal.tool.startswith("mcp__"):
         return True
     effect = proposal.touches.effect
     if effect == "network":
         return True
-    return effect in ("write", "execute") and not _only_reads(proposal)
+    return effect in ("write", "execute") and not _only_reads(proposal, facts)
 
 
-def _only_reads(proposal: Proposal) -> bool:
+def _only_reads(proposal: Proposal, facts: Facts) -> bool:
     command = proposal.touches.command
-    return command is not None and allows_line((), command) is not None
+    return command is not None and allows_line((), command, _foreign(proposal, facts)) is not None
+
+
+def _foreign(proposal: Proposal, facts: Facts) -> frozenset[str]:
+    """Names of programs that lie where tools may write: whatever they are called, the agent may have made them."""
+    return frozenset(
+        name for name, path in proposal.touches.programs if in_scope(PathUse(path, "w"), facts.roots)
+    )
 
 
 def _exact_line(rules: tuple[Rule, ...], proposal: Proposal) -> bool:
@@ -318,10 +329,12 @@ def _named_secret(rules: tuple[Rule, ...], use: PathUse, facts: Facts) -> bool:
 
 def _control_touched(proposal: Proposal, facts: Facts) -> str | None:
     touches = proposal.touches
-    if touches.effect not in ("write", "execute") or _only_reads(proposal):
+    if touches.effect not in ("write", "execute") or _only_reads(proposal, facts):
         return None
     for use in touches.paths:
         if (use.access == "w" or touches.effect == "execute") and _CONTROL.search(use.path):
+            return use.path
+        if use.access == "w" and _REPOSITORY.search(use.path):
             return use.path
     roots = {root for root, _ in facts.roots}
     for control in facts.control:

@@ -13,7 +13,7 @@ Refusals read a rule as widely as it can be meant, permissions as narrowly.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -152,11 +152,14 @@ def names_place(rule: Rule) -> bool:
     return globs.head(rule.pattern).count("/") > 1 and rule.pattern.startswith("/")
 
 
-def allows_line(rules: Iterable[Rule], line: str) -> tuple[str, ...] | None:
+def allows_line(
+    rules: Iterable[Rule], line: str, foreign: Collection[str] = frozenset()
+) -> tuple[str, ...] | None:
     """Which rules allow a shell line, in order; the word "read-bundle" for what only reads; None if they do not.
 
     A rule without wildcard is the whole line exactly; `*` is every line. Any other rule allows one simple
-    command of literal words; a line of several is allowed when each of them is.
+    command of literal words; a line of several is allowed when each of them is. `foreign` are names that stand for
+    other programs here than the ones that only read.
     """
     held = tuple(rules)
     for rule in held:
@@ -167,7 +170,8 @@ def allows_line(rules: Iterable[Rule], line: str) -> tuple[str, ...] | None:
         return None
     used: dict[str, None] = {}
     for words in commands.simple:
-        allowed = "read-bundle" if read_only(words) else _allowing(held, words)
+        reads = words[0] not in foreign and read_only(words)
+        allowed = "read-bundle" if reads else _allowing(held, words)
         if allowed is None:
             return None
         used[allowed] = None

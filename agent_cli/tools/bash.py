@@ -25,6 +25,7 @@ from agent_cli.tools.changes import changed_since, moment
 from agent_cli.tools.command_paths import paths_of
 from agent_cli.tools.disk import explain
 from agent_cli.tools.process import Child
+from agent_cli.tools.programs import programs_of
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.shell_start import environment, shell_program, shell_words
 from agent_cli.tools.shells import Shells
@@ -71,7 +72,14 @@ class Bash:
     def touches(self, args: BashArguments, /) -> Touches:
         found = paths_of(args.command, self._workspace.cwd)
         self._judged[args.command] = frozenset(found.uses)
-        return Touches("execute", args.command, found.uses, args.command, unresolved=found.unresolved)
+        return Touches(
+            "execute",
+            args.command,
+            found.uses,
+            args.command,
+            unresolved=found.unresolved,
+            programs=programs_of(args.command, self._workspace.cwd),
+        )
 
     def preview(self, args: BashArguments, /) -> Shown:
         return Shown(args.command)
@@ -100,7 +108,7 @@ class Bash:
         words = shell_words(shell_program(), args.command, None)
 
         def start(heard: Callable[[bytes], None]) -> Child:
-            env, mark = environment(), self._shells.mark()
+            env, mark = environment(args.command), self._shells.mark()
             child = Child(
                 words,
                 cwd=self._workspace.cwd,
@@ -153,7 +161,7 @@ class _Running:
             self._child = Child(
                 shell_words(shell, command, told),
                 cwd=self._start(),
-                env=environment(),
+                env=environment(command),
                 on_output=self._heard,
                 pass_fds=() if told is None else (told,),
                 mark=shells.mark(),

@@ -6,6 +6,8 @@ import os
 from functools import cache
 from pathlib import Path
 
+from agent_cli.permissions.rules import allows_line
+
 _ENVIRONMENT = {
     "TERM": "dumb",
     "NO_COLOR": "1",
@@ -48,7 +50,16 @@ def shell_words(shell: str, command: str, told: int | None) -> list[str]:
     return [shell, "-c", script, shell, command]
 
 
-def environment() -> dict[str, str]:
+def environment(command: str) -> dict[str, str]:
+    """For a line that only reads, git takes no directory for a repository that only looks like one.
+
+    Files that anybody may write, or that came with a project, would else name a program that `git status` runs. Other
+    lines may have use for bare repositories, as test suites have, and were allowed by somebody.
+    """
     kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
     kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
+    if allows_line((), command) is not None:
+        said = int(kept.get("GIT_CONFIG_COUNT", "")) if kept.get("GIT_CONFIG_COUNT", "").isdecimal() else 0
+        kept |= {"GIT_CONFIG_COUNT": str(said + 1), f"GIT_CONFIG_KEY_{said}": "safe.bareRepository"}
+        kept[f"GIT_CONFIG_VALUE_{said}"] = "explicit"
     return kept | _ENVIRONMENT

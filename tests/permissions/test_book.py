@@ -197,10 +197,35 @@ def test_commands_that_reach_a_control_file_are_asked_in_yolo(proposal: Proposal
     assert judge(proposal, facts("yolo")).rule == "control-plane"
 
 
+def test_a_program_that_tools_may_write_is_no_program_that_only_reads() -> None:
+    """`ruff --version` of a virtual environment in the project runs what an edit put there."""
+    for path, mode, rule in (
+        (f"{ROOT}/.venv/bin/ruff", "acceptEdits", "mode: acceptEdits"),
+        (f"{ROOT}/.venv/bin/ruff", "plan", "plan-mode"),
+        ("/usr/bin/ruff", "acceptEdits", "read-bundle"),
+        ("/srv/docs/bin/ruff", "plan", "read-bundle"),
+    ):
+        touches = msgspec.structs.replace(bash("ruff --version").touches, programs=(("ruff", path),))
+        assert judge(Proposal("bash", False, touches), facts(mode)).rule == rule
+    named = msgspec.structs.replace(bash("ruff --version").touches, programs=(("ruff", f"{ROOT}/ruff"),))
+    ruled = judge(Proposal("bash", False, named), facts(allow=("bash:ruff*",)))
+    assert ruled.rule == "allow: bash:ruff*", "a rule of the operator's means it"
+
+
 def test_reading_a_control_file_is_reading() -> None:
     assert judge(read(f"{ROOT}/.git/config"), facts()).verdict == "allow"
     assert judge(bash("cat .git/config", f"{ROOT}/.git/config"), facts("yolo")).rule == "read-bundle"
-    assert judge(write(f"{ROOT}/.github/x"), facts("acceptEdits")).verdict == "allow"
+    for name in (
+        ".github/x",
+        ".git/index.lock",
+        ".git/COMMIT_EDITMSG",
+        "sub/.git/info/exclude",
+        ".gitignore",
+        "x.git/y",
+    ):
+        assert judge(write(f"{ROOT}/{name}"), facts("acceptEdits")).verdict == "allow", name
+    walk = bash("find . -not -path './.git/*' | xargs wc -l", f"{ROOT}/.git/*")
+    assert judge(walk, facts("yolo")).verdict == "allow"
     assert judge(bash("touch .", writes=(ROOT,)), facts("yolo")).verdict == "allow"
 
 
@@ -449,6 +474,10 @@ def test_a_long_command_is_judged_at_once(word: str) -> None:
         "a/b/.agents/hooks/x.py",
         "vendor/lib/.git/hooks/post-checkout",
         "vendor/lib/.git/config",
+        "vendor/lib/.git",
+        ".git/commondir",
+        ".git/modules/lib/config",
+        "a/.GIT/worktrees/b/config.worktree",
     ],
 )
 @pytest.mark.parametrize("mode", MODES)

@@ -184,7 +184,11 @@ def test_text_about_a_command_is_not_the_command(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ("env ls", "sudo ls", "xargs ls", "find . -exec x", "sort -o a b", "rg --pre x y",
-    "git -c a=b log", "git log --output=x", "timeout 5 ls", "sed -i x y", "sed 'w out' x", "curl -o a b", "go vet -vettool=x"))  # fmt: skip
+    "git -c a=b log", "git log --output=x", "timeout 5 ls", "sed -i x y", "sed 'w out' x", "curl -o a b", "go vet -vettool=x",
+    "sed s/a/b/e x", "sed s/a/id/ge x", "sed 's|a|b|e' x", "sed 's,a,b,gw out' x", "sed wout x", "sed '1e id' x", "sed '$!e id' x", "sed '/x/e id' x",
+    "sed -f script x", "sed -e p -e 'w out' x", "sed --expression=e x", "sed 's/a/b/;e id' x", "sed -ni p x", "sed --in-place=.b p x", "sed 's/a/b' x",
+    "sed 'r /etc/passwd' x", "git grep -Oless x", "git grep x -Osh", "git grep --open-files-in-pager=sh x", "rsync -e sh a b", "rsync --rsh=sh a b",
+    "ssh -oProxyCommand=sh host", "scp -S sh a b"))  # fmt: skip
 def test_an_option_that_writes_or_runs_is_a_risk(line: str) -> None:
     found = read_command(line)
     assert found is not None
@@ -192,7 +196,22 @@ def test_an_option_that_writes_or_runs_is_a_risk(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ("pytest -q", "git log -C", "rg -n x", "sed s/a/b/ x", "command -v ls", "curl x")
+    "line",
+    (
+        "pytest -q",
+        "git log -C",
+        "rg -n x",
+        "sed s/a/b/ x",
+        "command -v ls",
+        "curl x",
+        "sed -n '1,5p;$p' x",
+        "sed 's#/usr/lib#/lib#g' x",
+        "sed -E -e 's/(a|b)+/\\1/I' -e 3d x",
+        "git diff -Oorder",
+        "git grep x",
+        "rsync -a a b",
+        "ssh -p 22 host",
+    ),
 )
 def test_ordinary_options_are_no_risk(line: str) -> None:
     found = read_command(line)
