@@ -246,6 +246,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "agent_cli.cli.permissions",
         "Say what the permission gate would decide; find dead rules.",
     ),
+    "doctor": (
+        "agent_cli.cli.doctor",
+        "Look whether everything that is needed is there; exit 1 where it is not.",
+    ),
     "local": ("agent_cli.cli.local", "The embedded model: install, remove, see how it does."),
 }
 """Commands: the module whose `app` it is, and its line in the help."""

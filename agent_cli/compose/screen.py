@@ -31,6 +31,7 @@ from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import Entry
 from agent_cli.talk.door import Sources, Welcome
+from agent_cli.talk.health import Condition
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
 from agent_cli.tui.switching import choose
@@ -62,9 +63,16 @@ def run(options: RunOptions, first_message: str | None) -> int:
             screen.gates,
             Sessions(options, screen.use),
             Workplace(options, places.logs_dir(options.environ) / LOG),
+            partial(_examine, options),
         ),
     )
     return run_app(app).exit_code
+
+
+def _examine(options: RunOptions) -> Sequence[Condition]:
+    from agent_cli.compose.health import examine
+
+    return examine(options)
 
 
 def _welcome(options: RunOptions) -> Welcome:

@@ -50,6 +50,25 @@ async def listed(api: Api, line: Line) -> tuple[Listed, ...]:
     return tuple(kept[name] for name in sorted(kept))
 
 
+async def reached(api: Api, line: Line, seconds: float) -> None:
+    """Whether the service answers and takes the key. Raises ProviderError, and ConfigError for a bad address.
+
+    One that has no list of models answers all the same.
+    """
+    http = Http(line.service, {}, first_byte_timeout=seconds, stall_timeout=seconds)
+    headers = {**way(api, line).headers, **line.headers}
+    try:
+        async with asyncio.timeout(seconds):
+            await _get(http, _address(api, line, {}), headers)
+    except TimeoutError:
+        raise http.silent(seconds) from None
+    except GarbledResponse as problem:
+        if problem.status != 404:
+            raise
+    finally:
+        await http.close()
+
+
 async def _pages(http: Http, api: Api, line: Line) -> list[Listed]:
     models: list[Listed] = []
     query: dict[str, str] = {}

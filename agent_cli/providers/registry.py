@@ -228,7 +228,13 @@ class Registry:
         raise ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.")
 
     def line_of(self, vendor: str, card: ModelCard | None = None) -> tuple[Api, Line]:
-        """How a vendor's own API is reached; `card` is the model to ask. Raises ConfigError without a key for it."""
+        """How the API of a vendor or an endpoint is reached; `card` is the model to ask. Raises ConfigError without a key."""
+        if vendor in self._endpoints:
+            return self._endpoint_line(
+                vendor, self._endpoints[vendor], card or ModelCard(id="", provider=vendor)
+            )
+        if vendor not in OFFICIAL:
+            raise ConfigError(f"{vendor} has no address of its own.")
         base, row = self._base(vendor), self._row(vendor)
         key = self._key(self._key_names(vendor))
         keyless = base != OFFICIAL[vendor] or (vendor == "anthropic" and self._calling.transport == "sdk")
@@ -257,16 +263,19 @@ class Registry:
         return msgspec.structs.replace(card, id=model) if SNAPSHOT.search(model) else card
 
     def _endpoint(self, name: str, endpoint: Endpoint, model: str) -> OpenModel:
-        base = self._base_url if self._base_url and self._provider == name else endpoint.base_url
-        key = self._key((endpoint.key_env,)) if endpoint.key_env else None
-        if endpoint.key_env and key is None:
-            raise ConfigError(f"There is no key for the endpoint '{name}'. Set {endpoint.key_env}.")
         card = catalog.card(model, None, self._overrides) or ModelCard(id=model, provider=name)
         priced = any(field in PRICED for field in self._overrides.get(model, ()))
         prices = card.prices if name == "openrouter" or priced else ()
         card = msgspec.structs.replace(card, id=model, provider=name, prices=prices)
+        return self._dial(*self._endpoint_line(name, endpoint, card))
+
+    def _endpoint_line(self, name: str, endpoint: Endpoint, card: ModelCard) -> tuple[Api, Line]:
+        base = self._base_url if self._base_url and self._provider == name else endpoint.base_url
+        key = self._key((endpoint.key_env,)) if endpoint.key_env else None
+        if endpoint.key_env and key is None:
+            raise ConfigError(f"There is no key for the endpoint '{name}'. Set {endpoint.key_env}.")
         service = Service(name, base, endpoint.key_env)
-        return self._dial(endpoint.api or "chat", Line(name, card, service, key, endpoint.headers))
+        return endpoint.api or "chat", Line(name, card, service, key, endpoint.headers)
 
     def _cloud(self, provider: str, model: str) -> OpenModel:
         from agent_cli.providers.vertex import open_vertex, place_of

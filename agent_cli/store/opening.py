@@ -65,6 +65,18 @@ def connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
             return _to_read(path, "mode=ro&immutable=1")
 
 
+def damage(path: Path) -> str:
+    """What SQLite finds wrong with the file, "" for nothing. Raises StoreError where it cannot be opened."""
+    connection = connect_to_read(path, 1.0)
+    try:
+        with told(path):
+            row = connection.execute("PRAGMA quick_check(1)").fetchone()
+    finally:
+        connection.close()
+    said = str(row[0]) if row else "it cannot be checked"
+    return "" if said == "ok" else said
+
+
 def _to_read(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False

@@ -13,6 +13,7 @@ from agent_cli.kernel.events import Entry, Event
 from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.values import Plain
 from agent_cli.talk.changed import Changed
+from agent_cli.talk.health import Condition
 from agent_cli.talk.stage import Wish
 
 Form: TypeAlias = Literal["jsonl", "markdown", "html"]
@@ -174,6 +175,7 @@ class Sources(NamedTuple):
     """What the screen asks for when it needs it. `rules` is None where nobody knows them.
 
     `sessions` is None where none are kept, `workplace` where nobody knows the files. `models` and `files` (paths below the working directory) may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
+    `examine` looks whether everything needed is there, None where nobody can; it blocks.
     `gates` are what decides about calls beside mode and rules, with how it is set.
     """
 
@@ -184,6 +186,7 @@ class Sources(NamedTuple):
     gates: Callable[[], Sequence[tuple[str, str]]] = tuple
     sessions: Sessions | None = None
     workplace: Workplace | None = None
+    examine: Callable[[], Sequence[Condition]] | None = None
 
 
 class Leave(Plain, frozen=True):

@@ -65,15 +65,17 @@ def shell(command: str, cwd: str) -> str:
     return f"$ {command}\n{text}{code}\n"
 
 
+def copiers() -> list[tuple[str, ...]]:
+    """Commands that put what they read into the clipboard of this machine; none where there is no desktop."""
+    desktop = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"))
+    if sys.platform.startswith("linux") and not desktop:
+        return []
+    return [command for command in _COPIERS if shutil.which(command[0]) is not None]
+
+
 def copy(text: str) -> str:
     """Into the clipboard of this machine; the name of the program that took it, "" for none."""
-    if sys.platform.startswith("linux") and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("WSL_DISTRO_NAME")
-    ):
-        return ""
-    for command in _COPIERS:
-        if shutil.which(command[0]) is None:
-            continue
+    for command in copiers():
         try:
             done = subprocess.run(
                 command, input=text.encode(), timeout=2.0, check=False,

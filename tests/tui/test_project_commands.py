@@ -11,6 +11,7 @@ from agent_cli.kernel.usage import ModelCard, Price
 from agent_cli.talk.changed import Changed
 from agent_cli.talk.commands import own
 from agent_cli.talk.door import Door, Instructed, Prompt, Sources
+from agent_cli.talk.health import Condition
 from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import DIFF
@@ -226,3 +227,14 @@ async def test_a_theme_is_put_on_while_it_is_highlighted():
         await until(pilot, lambda: app.theme != before)
         await pilot.press("escape")
         await until(pilot, lambda: app.theme == before)
+
+
+def test_the_doctor_says_what_is_missing_and_what_to_do():
+    made, _, _ = board()
+    assert "Nothing can be examined here." in made.run("/doctor")
+    found = (Condition("git", "note", "not found", "Install git."),)
+    made.desk.sources = made.desk.sources._replace(examine=lambda: found)
+    text = made.run("/doctor")
+    assert "Everything needed is there." in text
+    assert "! git  not found\n" in text
+    assert "→ Install git." in text

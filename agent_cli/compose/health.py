@@ -1,0 +1,59 @@
+"""`agent-cli doctor`: keys, services, the machine, the database, config; each with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent_cli.compose.health_of_machine import of_machine
+from agent_cli.compose.health_of_models import of_models
+from agent_cli.compose.options import RunOptions
+from agent_cli.compose.session import prepare
+from agent_cli.config.sources import Loaded
+from agent_cli.kernel.errors import AgentError, ConfigError
+from agent_cli.talk.health import Condition
+
+
+def examine(options: RunOptions) -> tuple[Condition, ...]:
+    """Asks services, opens the database; writes nothing but what a start would. May take ten seconds."""
+    return tuple(_examined(options))
+
+
+def _examined(options: RunOptions) -> Iterator[Condition]:
+    loaded = None
+    try:
+        loaded = prepare(options)
+    except ConfigError as problem:
+        yield Condition(
+            "config",
+            "wrong",
+            str(problem),
+            "Mend what it names; `agent-cli config validate` says when it is right.",
+        )
+    if loaded is not None:
+        yield from _config(loaded)
+        yield from of_models(options, loaded)
+    yield from of_machine(options, loaded)
+
+
+def _config(loaded: Loaded) -> Iterator[Condition]:
+    read = ", ".join(map(str, loaded.files)) or "no files, everything as it comes"
+    if loaded.notices:
+        yield Condition(
+            "config",
+            "note",
+            "\n".join(loaded.notices),
+            "`agent-cli config show --origin` says what is in force.",
+        )
+    else:
+        yield Condition("config", "ok", read)
+    try:
+        from agent_cli.compose.toolset import check
+
+        check(loaded)
+    except AgentError as problem:
+        yield Condition("tools", "wrong", str(problem), "Correct the names in your config.")
+    if loaded.left_out:
+        yield Condition(
+            "trust", "note", f"this project is not trusted; left out: {', '.join(loaded.left_out)}",
+            "Look at them, then start once with --trust.",
+        )  # fmt: skip
