@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
+from agent_cli.compose.operators_log import follow
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.reductions import Reductions
 from agent_cli.compose.session import open_session
@@ -46,6 +48,7 @@ class Agent(Reductions, Switches):
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._log: asyncio.Task[None] | None = None
 
     @classmethod
     def open(  # noqa: PLR0913 - one place names all that a program may choose
@@ -99,12 +102,14 @@ class Agent(Reductions, Switches):
         session = self._session
         if session.state.running:
             raise TurnInFlightError("a turn is running: wait for it, interrupt it, or send a Say to steer it")
-        session.send(Say((Text(message),) if isinstance(message, str) else message, "now"))
+        self.send(Say((Text(message),) if isinstance(message, str) else message, "now"))
         await session.idle()
         return self._reply()
 
     def send(self, command: Command) -> None:
         """Steers a running turn, interrupts it, answers an approval. Raises StoreError."""
+        if self._log is None:
+            self._log = follow(self._session)
         self._session.send(command)
 
     def events(self, since: int = 0) -> AsyncIterator[Event]:
@@ -121,6 +126,8 @@ class Agent(Reductions, Switches):
     async def close(self) -> None:
         """Stops a running turn and lets go of log and model. Idempotent."""
         await self._session.close()
+        if self._log is not None:
+            await self._log
 
     async def __aenter__(self) -> Self:
         return self

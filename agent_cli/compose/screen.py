@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from agent_cli import __version__
 from agent_cli.compose.files import files_below
+from agent_cli.compose.operators_log import follow
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.scope import gates
 from agent_cli.compose.session import open_session, prepare
@@ -29,7 +30,6 @@ from agent_cli.config.sources import Loaded
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import AgentError
-from agent_cli.kernel.events import Entry
 from agent_cli.talk.door import Sources, Welcome
 from agent_cli.talk.health import Condition
 from agent_cli.tui.app import AgentApp
@@ -146,13 +146,13 @@ class Screen:
             wish = await choose(self.app.conversation)
             options = replace(options, resume=wish.resume or None)
         session = open_session(options, loaded).session
-        self._log = asyncio.create_task(_operators_log(session))
+        self._log = follow(session)
         return session
 
     def use(self, settings: Settings, session: Session) -> None:
         """Another session was opened with these settings."""
         self._settings = settings
-        self._log = asyncio.create_task(_operators_log(session))
+        self._log = follow(session)
 
     def watchdog(self) -> str:
         """Its mode; "" before config is read."""
@@ -182,20 +182,6 @@ class Screen:
         command = self._settings.claude.command if self._settings else "claude"
         names += programs(command, self._options.environ)
         return [*names, *(f"local:{name}" for name in installed())]
-
-
-async def _operators_log(session: Session) -> None:
-    """Every operator line of this run, in the log file as a one-shot run has it on stderr."""
-    import logging
-
-    from agent_cli.headless.narration import Narrator
-
-    log, narrator = logging.getLogger("agent_cli.operator"), Narrator(session.id)
-    with suppress(AgentError):
-        async for event in session.events(session.state.seq):
-            told = narrator.tell(event) if isinstance(event, Entry) else None
-            if told is not None and told[1].startswith("agent: "):
-                log.warning(told[1])
 
 
 class FirstSteps:

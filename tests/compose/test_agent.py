@@ -154,6 +154,17 @@ async def test_cancelling_a_subtask_or_closing_the_agent_stops_it(tmp_path: Path
         await agent.run_subtask(spec)
 
 
+async def test_a_stop_is_one_line_of_the_log_whoever_listens(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    async with played(tmp_path, *[calls("list_dir")] * 9) as agent:
+        await agent.run("go")
+        session = agent.session.id
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert line.startswith(f"agent: [session {session}] watchdog guardrail cut the turn in flight — ")
+    assert caplog.records[-1].name == "agent_cli.operator"
+
+
 async def test_guardrails_are_seen_and_reset(tmp_path: Path):
     settings = {"safety.watchdog": "enforce"}
     async with played(tmp_path, *[calls("list_dir")] * 9, {"text": "well"}, settings=settings) as agent:
