@@ -38,6 +38,7 @@ class Hub:
         self._apply = apply
         self._clean = clean
         self._queues: set[Queue] = set()
+        self._closed = False
 
     def replay(self, after: Entry | None = None) -> None:
         """Folds what the log already holds behind that entry. Once, before anything is recorded."""
@@ -78,6 +79,8 @@ class Hub:
         self._queues.add(queue)
         if self.failure is not None:
             queue.put_nowait(self.failure)
+        elif self._closed:
+            queue.put_nowait(None)
         return self._follow(past, queue)
 
     def past(self, since: int, until: int) -> list[Entry]:
@@ -97,6 +100,7 @@ class Hub:
 
     def close(self) -> None:
         """Ends every listener after what it has not read yet."""
+        self._closed = True
         for queue in self._queues:
             queue.put_nowait(None)
         self._log.close()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,25 @@ def test_live_config_wins(session, capfd):
 @pytest.mark.parametrize("words", [["five"], ["+1", "+2"], ["all", "watchdog"], ["-5"]])
 def test_what_is_no_reset_is_a_usage_error(session, capfd, words):
     assert asked(capfd, "guardrails", "reset", session, *words)[0] == 2
+
+
+def test_a_trip_that_cannot_be_read_locks_no_session(session, capfd, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "home" / "sessions.db")) as db:
+        for trigger in [
+            name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+        ]:
+            db.execute(f"DROP TRIGGER {trigger}")
+        db.execute("UPDATE entry SET body = '{' WHERE kind = 'guardrail-trip'")
+        db.execute("UPDATE entry SET body = replace(body, '0.0512', '0.01') WHERE kind = 'usage-reported'")
+        db.commit()
+    code, out, _ = asked(capfd, "guardrails", "show", session)
+    assert code == 0
+    assert "halted   no" in out
+    (tmp_path / "script.jsonl").write_text('{"text": "On we go."}\n')
+    code, out, _ = asked(capfd, "-p", "go on", "-r", session, "--script", "script.jsonl")
+    assert (code, out) == (0, "On we go.\n")
+    code, out, _ = asked(capfd, "sessions", "show", session)
+    assert "Entry 4 (guardrail-trip) cannot be read by this version" in out
 
 
 def test_one_guardrail_is_as_good_a_name(session, capfd):

@@ -212,8 +212,14 @@ def test_an_answer_that_meets_the_ceiling_is_delivered_and_the_session_halts(pro
         assert [(trip["signal"], trip["scope"]) for trip in result["trips"]] == [("cost", "session")]
         assert "cost_ceiling guardrail tripped — session cost ceiling exceeded" in err
         assert "cut the turn" not in err
-        code, result, _ = told(capfd, "and now?", *ceiling, "-r", result["session"])
+        session = result["session"]
+        code, result, _ = told(capfd, "is this queued?", *ceiling, "-r", session)
         assert (code, result["outcome"], len(service.requests)) == (3, "halted", 1)
+        assert reset(capfd, session, "+5")[0] == 0
+        assert told(capfd, "and now?", *ceiling, "-r", session)[0] == 0
+        (asked,) = service.requests[1:]
+        assert "and now?" in asked.raw.decode()
+        assert "is this queued?" not in asked.raw.decode(), "a prompt of a one-shot run is refused, not kept"
 
 
 def test_three_dear_turns_in_a_row_halt_the_session_and_a_bare_reset_is_enough(project, monkeypatch, capfd):
@@ -248,3 +254,17 @@ def test_hard_budgets_pass_no_ceiling(ceiling, project, monkeypatch, capfd):
         assert [trip["signal"] for trip in result["trips"]] == ["session-reserve"]
         assert 0 <= ceiling - result["cost_usd"] < 1.5, "no cent too many, and not much less"
         assert len(service.requests) == int(result["cost_usd"] / 0.7)
+
+
+def test_a_model_without_a_price_is_announced_and_refused_where_budgets_are_hard(project, monkeypatch, capfd):
+    (project / "hard.toml").write_text("[budgets]\nreserve = true\n")
+    argv = ("--model", "claude-nobody-9", "--provider", "anthropic")
+    with served(monkeypatch, Say("Hello.")) as service:
+        code, result, err = told(capfd, "go", *argv)
+        assert (code, result["cost_usd"]) == (0, None)
+        assert "claude-nobody-9 has no price, so the cost ceiling cannot stop it" in err
+        assert "has no price" not in told(capfd, "go", *argv, "--max-session-cost-usd", "0")[2]
+        code, result, _ = told(capfd, "go", *argv, "--config", "hard.toml")
+        assert (code, result["error"]["kind"]) == (2, "config")
+        assert "hard budgets refuse it" in result["error"]["message"]
+        assert len(service.requests) == 2

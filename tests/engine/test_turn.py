@@ -843,3 +843,11 @@ async def test_every_model_that_was_used_is_closed_with_the_session():
     await run(session, say("go"))
     await session.close()
     assert (first.closed, second.closed) == (True, True)
+
+
+async def test_who_listens_to_a_closed_session_gets_what_was_and_is_not_left_waiting():
+    session = open_session(Playing(says("ok")))
+    await run(session, say("go"))
+    await session.close()
+    kinds = [type(event.event).__name__ async for event in session.events() if isinstance(event, ev.Entry)]
+    assert kinds[-1] == "SessionEnded"
