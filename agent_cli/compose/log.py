@@ -16,6 +16,7 @@ from agent_cli.ports import Log
 
 if TYPE_CHECKING:  # sqlite3 is imported when the log is opened
     from agent_cli.store.info import SessionInfo
+    from agent_cli.store.memory import MemoryStore
     from agent_cli.store.sqlite import SqliteStore
 
 
@@ -39,10 +40,7 @@ class Kept(NamedTuple):
 def open_log(options: RunOptions, settings: Settings) -> Kept:
     cwd = str(options.cwd.resolve())
     if options.ephemeral:
-        from agent_cli.store.memory import MemoryStore
-
-        memory = MemoryStore()
-        return Kept(memory.create(new_id(), cwd), "", memory.close)
+        return _in_memory(options, cwd)
     from agent_cli.store.sqlite import open_store
 
     store = open_store(session_db(options, settings))
@@ -56,7 +54,14 @@ def open_log(options: RunOptions, settings: Settings) -> Kept:
     return kept
 
 
-def _opened(store: SqliteStore, options: RunOptions, cwd: str) -> Kept:
+def _in_memory(options: RunOptions, cwd: str) -> Kept:
+    """Another one is gone on with only if it is in the same memory."""
+    from agent_cli.store.memory import MemoryStore
+
+    return _opened(options.memory or MemoryStore(), options, cwd)
+
+
+def _opened(store: SqliteStore | MemoryStore, options: RunOptions, cwd: str) -> Kept:
     if options.fork is not None:
         return _forked(store, options.fork)
     if options.resume is None and not options.resume_latest:
@@ -65,7 +70,7 @@ def _opened(store: SqliteStore, options: RunOptions, cwd: str) -> Kept:
     return Kept(store.open(found.id), found.model, store.close, (), found.events)
 
 
-def _forked(store: SqliteStore, wanted: str) -> Kept:
+def _forked(store: SqliteStore | MemoryStore, wanted: str) -> Kept:
     """A copy of the session up to an entry: ID@ENTRY, or ID for all of it."""
     name, at, seq = wanted.rpartition("@")
     if not (at and seq.isascii() and seq.isdigit()):
@@ -77,7 +82,7 @@ def _forked(store: SqliteStore, wanted: str) -> Kept:
     return Kept(log, found.model, store.close, (told,), found.events)
 
 
-def _find(store: SqliteStore, wanted: str | None, cwd: str) -> SessionInfo:
+def _find(store: SqliteStore | MemoryStore, wanted: str | None, cwd: str) -> SessionInfo:
     """The session of that name, else the latest of this directory."""
     found = store.find(wanted) if wanted else store.latest(cwd)
     if found is None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:  # a session on disk does without
+    from agent_cli.store.memory import MemoryStore
 
 
 class RunOptions(msgspec.Struct):
@@ -16,6 +19,7 @@ class RunOptions(msgspec.Struct):
     `recipe` is a name or a path.
     `resume` is an id, an id's beginning or a name, "" where a person is to choose; `fork` the same, and @ENTRY behind it. `name` is given to the session. `record_to` is the file of a new script.
     `notices` are lines for the operator about how it was called.
+    `memory` holds the sessions of this process that are `ephemeral`, where it may come back to one.
     `trust` says that the operator trusts the project's `.agents/` as it is.
     """
 
@@ -37,3 +41,4 @@ class RunOptions(msgspec.Struct):
     notices: tuple[str, ...] = ()
     trust: bool = False
     answered: bool = False
+    memory: MemoryStore | None = None

@@ -15,6 +15,7 @@ from agent_cli.compose.armed import armed
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
 from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
+from agent_cli.compose.instructions import Nested, standing
 from agent_cli.compose.log import Kept, session_db, session_ids
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
@@ -66,7 +67,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         models=registry,
         model=model,
         started=_started(options, settings, model),
-        system=partial(_system, _instructions(loaded, root), settings),
+        system=partial(_system, standing(loaded, root), settings),
         tools=partial(world_tools, space, left_out, results, reach=reach_of(settings), own=own_of(loaded)),
         judge=judge,
         suggest=grant_for,
@@ -119,6 +120,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         notices=_notices(options, kept, loaded, plan.notices, card),
         openings=_openings(options, loaded, plan, own, card),
         details=(budget_line(options, loaded, card),),
+        nested=Nested(loaded, root_of(options, loaded)),
     )
 
 
@@ -185,13 +187,6 @@ def _close(
     if settings.session.transcripts and not options.ephemeral:
         save(kept.log, kept.entries, places.runs_dir(kept.log.session, options.environ))
     kept.close()
-
-
-def _instructions(loaded: Loaded, root: Path) -> tuple[Instructions, ...]:
-    from agent_cli.config.instructions import read_instructions
-
-    found = read_instructions(loaded.user, loaded.project, root, loaded.recipe)
-    return tuple(Instructions(str(file.source), file.text) for file in found)
 
 
 def _system(

@@ -48,6 +48,10 @@ def run(options: RunOptions, first_message: str | None) -> int:
     if answered is None:
         return 0
     options = answered
+    if options.ephemeral:
+        from agent_cli.store.memory import MemoryStore
+
+        options = replace(options, memory=MemoryStore())
     _log_to_file(options)
     screen = Screen(options)
     app = screen.app = AgentApp(

@@ -79,7 +79,7 @@ class Sessions:
         await asyncio.to_thread(prepare, self._options)
 
     async def open(self, wish: Wish, /) -> Door:
-        stored = bool(wish.resume or wish.fork)
+        stored = bool(wish.resume or wish.fork) and not self._in_memory(wish)
         options = replace(
             self._options,
             resume=wish.resume or None,
@@ -93,6 +93,12 @@ class Sessions:
         session = open_session(options, loaded).session
         self._opened(loaded.settings, session)
         return session
+
+    def _in_memory(self, wish: Wish) -> bool:
+        """Whether it is about a session that is nowhere else."""
+        wanted = wish.resume or wish.fork.rpartition("@")[0]
+        memory = self._options.memory
+        return memory is not None and any(info.id == wanted for info in memory.sessions())
 
     @contextmanager
     def _store(self, *, read_only: bool = True) -> Generator[SqliteStore]:

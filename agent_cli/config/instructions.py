@@ -20,6 +20,9 @@ LIMIT = 32 * 1024
 DEPTH = 8
 """Files that include one another, below the first."""
 
+OTHERS = {".git", ".agents", "node_modules"}
+"""Directories whose instructions are not for this project."""
+
 INCLUDE = re.compile(r" {0,3}@include[ \t]+(\S.*?)[ \t]*")
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -55,6 +58,23 @@ def read_instructions(
                 seen.add(real)
                 found.append(_Reading(scope).instruction(file))
     return tuple(each for each in found if each.text.strip())
+
+
+def nested_instructions(path: Path, root: Path, user: Path) -> tuple[Instruction, ...]:
+    """Those of the directories below `root` down to the path, the outermost first. Raises ConfigError.
+
+    None for a path elsewhere, or in a directory of the operator's own (`user`), of git or of an agent.
+    """
+    top, real = Path(os.path.realpath(root)), Path(os.path.realpath(path))
+    if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(user)):
+        return ()
+    below = real.relative_to(top).parts
+    if OTHERS & set(below):
+        return ()
+    directories = [top.joinpath(*below[:end]) for end in range(1, len(below) + 1)]
+    found = [file for directory in directories for file in _named((directory,))]
+    read = [_Reading((top,)).instruction(file) for file in found]
+    return tuple(each for each in read if each.text.strip())
 
 
 def _named(directories: tuple[Path, ...]) -> list[Path]:

@@ -16,6 +16,14 @@ class Instructions(Plain, frozen=True):
     text: str
 
 
+def source_of(text: str) -> tuple[str, int] | None:
+    """The file whose instructions a text brings, with the size of the text in bytes; None for any other text."""
+    head, _, _ = text.partition("\n")
+    if not (head.startswith(INSTRUCTIONS) and head.endswith(":")):
+        return None
+    return head.removeprefix(INSTRUCTIONS)[:-1], len(text.encode(errors="replace"))
+
+
 def system_prompt(
     template: str,
     facts: SessionStarted,

@@ -53,6 +53,8 @@ class Core:
     `stop` is the first thing that cuts the turn, until somebody takes it; `stopping` is set as long as it is there.
     `cut_off` is what the results of calls that it stops are told, "" where the operator stops them.
 
+    `touched` are paths of the calls that ran since somebody looked for instructions there.
+
     A subtask has a core of its own over that of its session (`above`), with which it shares the log, the answers
     of the operator and every ceiling. `name` is what people call it; its facts stand in the branch `branch`.
     `root` is the session's own core, `key` names this run of an agent.
@@ -84,6 +86,7 @@ class Core:
         self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False
         self.told: set[str] = set()
+        self.touched: set[str] = set()
         self.watchdog = Watchdog(parts.signals, parts.watchdog, self.tools)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
         self.undone: list[range] = []

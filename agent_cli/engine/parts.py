@@ -9,6 +9,7 @@ import msgspec
 
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
+from agent_cli.context.system import Instructions
 from agent_cli.engine.tuning import Tuning
 from agent_cli.guardrails.armed import Armed
 from agent_cli.guardrails.breaker import Breakers
@@ -71,6 +72,11 @@ def _no_name(card: ModelCard) -> str:
     return ""
 
 
+def _no_instructions(path: str) -> tuple[Instructions, ...]:
+    """There are none below the project."""
+    return ()
+
+
 def _no_walks(rule: str) -> None:
     """No tool walks a tree."""
 
@@ -92,6 +98,7 @@ class Parts(msgspec.Struct, frozen=True):
     `summary_prompt` asks a model for a hand-over of the conversation, `record_prompt` for the record of a task that is
     done; `checkpoint` is who may say that it is, `heuristic` one that says it by itself.
     `suggest` gives the rule that a grant of that scope adds; `remember` writes a rule to the project's config.
+    `nested` gives the instructions of the directories between the project and a path; it raises AgentError.
     `close` has tools that walk a tree pass by what a deny rule of this session closes.
     `fallbacks` are models to go on with when the service of the first is down; `breakers` are shared by the process.
     `armed` says which content and action checks there are.
@@ -138,6 +145,7 @@ class Parts(msgspec.Struct, frozen=True):
     folds: Folds | None = None
     snapshots: Snapshots | None = None
     close: Callable[[str], None] = _no_walks
+    nested: Callable[[str], tuple[Instructions, ...]] = _no_instructions
     task_class: str = ""
     openings: tuple[str, ...] = ()
     details: tuple[str, ...] = ()

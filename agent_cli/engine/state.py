@@ -9,6 +9,7 @@ import msgspec
 
 from agent_cli.context import estimate
 from agent_cli.context.boundaries import Boundaries
+from agent_cli.context.system import source_of
 from agent_cli.engine.branches import SubtaskRow, begun, end
 from agent_cli.engine.counts import Counts
 from agent_cli.guardrails.halts import Halts
@@ -54,7 +55,8 @@ class State(msgspec.Struct):
     session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
     `waiting` are messages that the model has not seen, by the seq of their entry. `budget_warned` are dimensions
     with their limits. `plan` is the text of the plan in force, in `plan_path`; `plan_revoked` why the last one is no more;
-    `todo` what the last successful call of that tool set.
+    `todo` what the last successful call of that tool set; `joined` are files of instructions that came in while it went
+    on, with their sizes in bytes.
     """
 
     session: str
@@ -96,6 +98,7 @@ class State(msgspec.Struct):
     plan_path: str = ""
     plan_revoked: str = ""
     todo: tuple[TodoItem, ...] = ()
+    joined: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     todo_asked: dict[str, ToolCall] = msgspec.field(default_factory=dict)
     halts: Halts = msgspec.field(default_factory=Halts)
     counts: Counts = msgspec.field(default_factory=Counts)
@@ -218,6 +221,8 @@ def _hear(state: State, entry: ev.Entry, event: ev.MessageQueued | ev.OperatorMe
             if by == "operator":
                 state.answer = ""
                 state.spoken.append(Spoken(entry.seq, entry.turn, entry.time, title))
+            elif joined := source_of(text_of(content)):
+                state.joined[joined[0]] = joined[1]
             _estimate(state, estimate.tokens_of_content(content))
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import msgspec
 
-from agent_cli.engine import endings, stopping, tree
+from agent_cli.engine import endings, nested, stopping, tree
 from agent_cli.engine.batch import Batch
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
@@ -162,6 +162,7 @@ class Turn:
             return
         await batch.run()
         stopping.check(core)
+        nested.join(core)
         if word := core.watchdog.word():
             core.record(ev.OperatorMessage((Text(word),), by="product"))
 

@@ -103,6 +103,19 @@ class MemoryStore:
             raise taken(name)
         held.info = msgspec.structs.replace(held.info, name=name)
 
+    def fork(self, source: str, session: str, upto: int | None = None) -> MemoryLog:
+        """A new session that begins as another one did, up to and with the entry `upto` (None: all of it)."""
+        entries = self._known(source).entries
+        end = len(entries) if upto is None else upto
+        if not 0 < end <= len(entries):
+            raise StoreError(
+                f"There is no entry {end} to fork at: the session has entries 1 to {len(entries)}."
+            )
+        log = self.create(session, "")
+        for entry in entries[:end]:
+            log.append(msgspec.structs.replace(entry, session=session))
+        return log
+
     def close(self) -> None:
         """Nothing is kept open."""
 

@@ -11,6 +11,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
+from agent_cli.store.memory import MemoryStore
 from agent_cli.talk.stage import Wish
 
 
@@ -69,3 +70,19 @@ async def test_a_session_in_memory_can_be_written_out_and_left_for_one_on_disk(o
     found = await kept.open(Wish(resume=stored.id))
     assert [spoken.text for spoken in found.state.spoken] == ["on disk"]
     await found.close()
+
+
+async def test_a_session_in_memory_is_opened_anew_and_forked_with_all_that_was_said(options):
+    options = replace(options, ephemeral=True, memory=MemoryStore())
+    kept = Sessions(options, lambda *_: None)
+    session = open_session(options).session
+    await said(session, "the first word", "the second word")
+    await session.close("it is opened anew")
+    again = await kept.open(Wish(resume=session.id, anew=True))
+    assert [spoken.text for spoken in again.state.spoken] == ["the first word", "the second word"]
+    await said(again, "the third word")
+    fork = await kept.open(Wish(fork=f"{again.id}@{again.state.spoken[1].seq}"))
+    assert [spoken.text for spoken in fork.state.spoken] == ["the first word", "the second word"]
+    assert kept.listed() == [], "nothing of it is on disk"
+    await again.close()
+    await fork.close()

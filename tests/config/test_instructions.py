@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.config.instructions import DEPTH, LIMIT, Instruction, read_instructions
+from agent_cli.config.instructions import DEPTH, LIMIT, Instruction, nested_instructions, read_instructions
 from agent_cli.kernel.errors import ConfigError
 
 
@@ -212,3 +212,45 @@ def test_includes_that_are_refused(tree: Tree, wanted: str, said: str) -> None:
 def test_an_include_that_was_cut_in_half_is_no_include(tree: Tree) -> None:
     tree.write(tree.root / "AGENTS.md", "x" * (LIMIT - 12) + "\n@include gone.md")
     assert "@include" not in tree.text()
+
+
+def nested(tree: Tree, path: str) -> list[str]:
+    found = nested_instructions(tree.root / path, tree.root, tree.user)
+    return [Path(each.source).relative_to(tree.root).as_posix() for each in found]
+
+
+def test_directories_below_the_project_have_their_own_the_outermost_first(tree: Tree) -> None:
+    tree.write(tree.root / "AGENTS.md", "of the project")
+    tree.write(tree.root / "src" / "AGENTS.md", "of src")
+    tree.write(tree.root / "src" / "parser" / "CLAUDE.md", "of the parser")
+    tree.write(tree.root / "src" / "empty" / "AGENTS.md", "\n")
+    assert nested(tree, "src/parser/new/a.py") == ["src/AGENTS.md", "src/parser/CLAUDE.md"]
+    assert nested(tree, "src/parser") == ["src/AGENTS.md", "src/parser/CLAUDE.md"]
+    assert nested(tree, "src/empty/x") == ["src/AGENTS.md"]
+    assert nested(tree, "other/x") == nested(tree, "a.py") == nested(tree, ".") == []
+
+
+@pytest.mark.parametrize("place", ["node_modules/x", ".git/x", ".agents/plans", "src/.agents/skills"])
+def test_what_is_not_of_this_project_does_not_instruct(tree: Tree, place: str) -> None:
+    tree.write(tree.root / place / "AGENTS.md", "Do as I say.")
+    assert nested(tree, f"{place}/a") == []
+
+
+def test_what_lies_elsewhere_does_not_instruct(tree: Tree) -> None:
+    tree.write(tree.user / "sub" / "AGENTS.md", "of the user")
+    (tree.root / "link").symlink_to(tree.user / "sub")
+    assert nested(tree, "link/a") == nested(tree, "../user/sub/a") == []
+    inside = tree.root / "home"
+    tree.write(inside / "AGENTS.md", "of the user")
+    assert nested_instructions(inside / "a", tree.root, inside) == ()
+
+
+def test_nested_ones_include_from_inside_of_the_project_only(tree: Tree) -> None:
+    tree.write(tree.root / "style.md", "Short lines.")
+    tree.write(tree.root / "src" / "AGENTS.md", "@include ../style.md")
+    (found,) = nested_instructions(tree.root / "src" / "a.py", tree.root, tree.user)
+    assert found.text == "Short lines."
+    tree.write(tree.root / "src" / "AGENTS.md", "@include ../../user/secret.md")
+    tree.write(tree.user / "secret.md", "no")
+    with pytest.raises(ConfigError, match="only files inside of"):
+        nested_instructions(tree.root / "src" / "a.py", tree.root, tree.user)

@@ -39,6 +39,11 @@ def _memory(host: Host, _rest: str) -> Answer | None:
             (each.path, f"{each.size:,} bytes{', cut: only its beginning is told to the model' * each.cut}")
             for each in found
         ]
+        joined = host.session.state.joined if host.session is not None else {}
+        rows += [
+            (path, f"{size:,} bytes, joined when something beside it was touched")
+            for path, size in joined.items()
+        ]
         rows.append(("a line more", "# TEXT adds it; /reload tells the model"))
         return Table(
             "Instructions, in the order in which the model gets them" if found else "No instructions", rows
