@@ -81,7 +81,7 @@ class Batch:
 
     async def _run_group(self, group: list[Ready]) -> None:
         """Until all have returned, or something cuts the turn: then those that still run are cancelled."""
-        self._core.touched.update(use.path for ready in group for use in ready.proposal.touches.paths)
+        self._core.touched |= {use.path for ready in group for use in ready.proposal.touches.paths}
         running = [asyncio.create_task(calls.run(self._core, ready, self._room)) for ready in group]
         stop = asyncio.create_task(self._core.stopping.wait())
         try:

@@ -63,6 +63,8 @@ class Core:
     task_ended: str | None = None
     """What a heuristic said of the task that it thinks is done, until its record is written."""
 
+    touched: frozenset[str] = frozenset()
+
     def __init__(self, parts: Parts, above: Core | None = None, name: str = "", branch: str = "") -> None:
         self.parts = parts
         self.above = above
@@ -86,7 +88,6 @@ class Core:
         self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False
         self.told: set[str] = set()
-        self.touched: set[str] = set()
         self.watchdog = Watchdog(parts.signals, parts.watchdog, self.tools)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
         self.undone: list[range] = []

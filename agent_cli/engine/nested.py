@@ -19,7 +19,7 @@ def join(core: Core) -> None:
     """Of what was touched since the last time. What a reduction took out of the conversation, or what changed on disk,
     joins again.
     """
-    touched, core.touched = core.touched, set()
+    touched, core.touched = core.touched, frozenset()
     if core.model.card.profile == COMPACT:
         return
     found: dict[str, Instructions] = {}
