@@ -58,12 +58,12 @@ def compaction(options: RunOptions, loaded: Loaded) -> Compaction:
         ("small", by_tier.small),
     )
     return Compaction(
-        enabled=said.enabled,
+        enabled=said.enabled and said.limit != 0,
         mode=said.mode,
         threshold=said.threshold if given else None,
         by_tier=tuple((tier, share) for tier, share in tiers if share is not None),
         unknown_tier=said.threshold or UNKNOWN_TIER,
-        limit=said.limit,
+        limit=said.limit or None,
         keep_recent=said.keep_recent_tokens,
         model=said.model or "",
     )
@@ -78,9 +78,8 @@ def budget_line(options: RunOptions, loaded: Loaded, card: ModelCard) -> str:
     window = "unknown, 128,000 tokens are assumed" if budget.assumed else f"{budget.window:,} tokens"
     where = f"window {window} [{_window_origin(loaded, card)}]"
     if not said.enabled:
-        return (
-            f"context: {card.id}, {where}; no reduction by itself [{_origin(loaded, 'compaction.enabled')}]"
-        )
+        by = "compaction.enabled" if loaded.settings.compaction.limit != 0 else "compaction.limit"
+        return f"context: {card.id}, {where}; no reduction by itself [{_origin(loaded, by)}]"
     share = "" if budget.origin == "compaction.limit" else f"threshold {budget.ratio:g}, "
     origin = _threshold_origin(loaded, budget)
     return f"context: {card.id}, {where}; {share}reduction at {budget.limit:,} tokens [{origin}]"

@@ -17,6 +17,10 @@ REST = "rest"
 """In `Meta.extra`: names that the operator chooses, beside the keys of the section itself."""
 
 
+LEAST_WINDOW = 1000
+"""Tokens."""
+
+
 def read(reader: Callable[[Any], Any]) -> Meta:
     return Meta(extra={READ: reader})
 
@@ -68,10 +72,17 @@ def _switch(value: object) -> object:
     return known.get(str(value).strip().lower(), value)
 
 
+def _limit(value: object) -> object:
+    if isinstance(value, int) and 0 < value < LEAST_WINDOW:
+        raise ValueError(f"must be at least {LEAST_WINDOW}, or 0 for never")
+    return value
+
+
 beside_the_keys = Meta(extra={REST: True})
 
 Count = Annotated[int, Meta(ge=1)]
-Window = Annotated[int, Meta(ge=1000)]
+Window = Annotated[int, Meta(ge=LEAST_WINDOW)]
+Limit = Annotated[int, Meta(ge=0), read(_limit)]
 Ceiling = Annotated[int, Meta(ge=0)]
 Number = Annotated[float, Meta(ge=0)]
 Money = Annotated[float, Meta(ge=0)]

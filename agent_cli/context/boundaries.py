@@ -39,6 +39,7 @@ class Boundaries(msgspec.Struct):
     `failures` of the summarizer in a row; it is not asked before turn `cool_until`, unless `probe` allows one attempt.
     `declared` is what the model said of the task that it marked as done, None where it did not.
     `unmeasured_bytes` are of tool results that no service has counted yet; `measured` that one ever counted anything.
+    `assumed` are the models whose window was said to be a guess.
     """
 
     pending: bool = False
@@ -50,6 +51,7 @@ class Boundaries(msgspec.Struct):
     unmeasured_bytes: int = 0
     measured: bool = False
     answers: int = 0
+    assumed: set[str] = msgspec.field(default_factory=set[str])
     made: list[Boundary] = msgspec.field(default_factory=list[Boundary])
     _asked: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
@@ -75,6 +77,8 @@ class Boundaries(msgspec.Struct):
                 self._recorded(entry, entry.event)
             case ev.ContextReductionPending(limit=limit):
                 self.pending, self.crossed = True, limit
+            case ev.ContextReductionDegraded("assumed-window", model):
+                self.assumed.add(model)
             case ev.ContextReductionFailed():
                 self._failed(entry.turn, entry.event)
             case _:

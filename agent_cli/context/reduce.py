@@ -127,14 +127,20 @@ def _tail(items: tuple[Item, ...], keep: int) -> int:
 
 
 def _last_batch(items: tuple[Item, ...]) -> int:
-    """Where what must stay begins: the last calls with their results, or the operator's message that waits."""
+    """Where what must stay begins: the last calls with their results, or the operator's message that waits.
+
+    Of messages that nobody answered, because their turns were cut, only the last one waits.
+    """
     at = len(items)
     while at > 0 and items[at - 1].role == "user":
         at -= 1
-    if any(isinstance(item.part, ToolResult) for item in items[at:]):
-        seq = items[at - 1].seq if at else 0
-        while at > 0 and items[at - 1].seq == seq:
-            at -= 1
+    if at == len(items):
+        return at
+    if not any(isinstance(item.part, ToolResult) for item in items[at:]):
+        at = len(items)
+    seq = items[at - 1].seq if at else 0
+    while at > 0 and items[at - 1].seq == seq:
+        at -= 1
     return at
 
 

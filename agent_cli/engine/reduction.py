@@ -51,7 +51,6 @@ class Reducer:
         self._last = (0, 0)
         self._refills = 0
         self._refused: dict[str, int] = {}
-        self._announced: set[str] = set()
 
     @property
     def budget(self) -> Budget:
@@ -115,8 +114,7 @@ class Reducer:
     def _announce(self, budget: Budget) -> None:
         """Once for each model whose window is a guess."""
         model = self._core.model.card.id
-        if budget.assumed and model not in self._announced:
-            self._announced.add(model)
+        if budget.assumed and model not in self._core.state.boundaries.assumed:
             self._core.record(ev.ContextReductionDegraded("assumed-window", model, window=budget.window))
 
     def _reduced_since(self, seq: int) -> bool:

@@ -216,6 +216,13 @@ def test_unknown_keys_at_any_depth(place: Place, content: object, said: str) -> 
         ({"version": "1"}, 'version = "1" must be a whole number'),
         ({"compaction": {"enabled": "perhaps"}}, 'compaction.enabled = "perhaps" must be true or false'),
         ({"compaction": {"threshold": 1}}, "compaction.threshold = 1 must be less than 1"),
+        ({"compaction": {"threshold": 0}}, "compaction.threshold = 0 must be more than 0"),
+        (
+            {"compaction": {"threshold_by_tier": {"mid": 1.5}}},
+            "threshold_by_tier.mid = 1.5 must be less than 1",
+        ),
+        ({"compaction": {"limit": 500}}, "compaction.limit = 500 must be at least 1000, or 0 for never"),
+        ({"compaction": {"limit": -1}}, "compaction.limit = -1 must be at least 0"),
         ({"model": {"stall_timeout": 0}}, "model.stall_timeout = 0 must be more than 0"),
         ({"tools": {"max_output_bytes": 10**8}}, "= 100000000 must be at most 10000000"),
         ({"model": {"name": "\ud800"}}, "must be a text without broken characters"),

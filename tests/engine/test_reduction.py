@@ -8,13 +8,14 @@ import msgspec
 import pytest
 
 from agent_cli.context.budget import Compaction
+from agent_cli.context.reduce import PLAN_HEADING, TODO_HEADING
 from agent_cli.context.view import SUMMARY_OPENING
 from agent_cli.engine.parts import Settings
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact, Interrupt, SetModel
 from agent_cli.kernel.errors import ContextOverflow
-from agent_cli.kernel.messages import Text, ToolResult
+from agent_cli.kernel.messages import Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard, Usage
 from tests.fakes.clock import settle
 from tests.fakes.log import ListLog
@@ -270,6 +271,92 @@ async def test_an_unknown_window_is_assumed_by_the_compactor_alone_and_told_once
     told = [event for event in log.events if isinstance(event, ev.ContextReductionDegraded)]
     assert [(event.operation, event.window) for event in told] == [("assumed-window", 128_000)]
     assert session.state.card.window is None
+    await session.close()
+    again = opened(Playing(says("c")), log, ModelCard("fake-1", "fake"))
+    await run(again, say("three"))
+    await again.close()
+    assert len([event for event in log.events if isinstance(event, ev.ContextReductionDegraded)]) == 1
+
+
+async def test_a_window_is_assumed_for_each_model_that_nobody_knows():
+    log = ListLog()
+    provider = Playing(says("a"), says("b"), says("c"))
+    models = OneModel(provider, ModelCard("fake-1", "fake"), ModelCard("fake-2", "fake"))
+    session = open_session(provider, log=log, models=models, model=models.open("fake-1"))
+    for model in ("fake-2", "fake-1"):
+        await run(session, say("go"))
+        session.send(SetModel(model))
+    await run(session, say("go"))
+    told = [event.model for event in log.events if isinstance(event, ev.ContextReductionDegraded)]
+    assert told == ["fake-1", "fake-2"]
+    await session.close()
+
+
+async def test_what_an_answer_made_due_waits_for_the_next_turn():
+    """Nobody waits for a summary after an answer."""
+    log = ListLog()
+    talk = says("a" * 60_000, usage=Usage(input=19_500, output=15_000))
+    provider = Playing(talk, says("## Current state\nfine"), says("going on"))
+    session = opened(provider, log, WIDE)
+    await run(session, say("one"))
+    assert len(provider.asked) == 1
+    assert performed(log) == []
+    await run(session, say("two"))
+    kinds = [kind for kind in log.kinds if kind in {"turn-started", "compaction-performed", "step-started"}]
+    assert kinds[-3:] == ["turn-started", "compaction-performed", "step-started"]
+    await session.close()
+
+
+async def test_a_message_that_fills_the_window_cuts_its_turn_and_the_next_one_goes_on():
+    log = ListLog()
+    chunks = [says("## Current state\nmuch was pasted") for _ in range(4)]
+    provider = Playing(*chunks, says("fine"))
+    session = opened(provider, log)
+    await run(session, say("begin " + "w" * 90_000 + " end"))
+    (cut,) = [event for event in log.events if isinstance(event, ev.ContextReductionDegraded)]
+    assert (cut.operation, cut.window) == ("turn-cut", 20_000)
+    end = log.events[-1]
+    assert isinstance(end, ev.TurnError)
+    assert end.outcome == "context-overflow"
+    assert "about 2" in end.message
+    assert "of 20,000 tokens" in end.message
+    await run(session, say("what did I say?"))
+    assert session.state.answer == "fine"
+    assert [event.mode for event in performed(log)] == ["summary"]
+    shown = str(provider.asked[-1].messages[0])
+    assert "begin www" in shown
+    assert "www end" in shown, "the ends of it"
+    accepted(provider.asked[-1:])
+    await session.close()
+
+
+async def test_the_plan_and_the_list_of_things_to_do_survive_word_for_word():
+    log = ListLog()
+    items = [{"text": "write it", "status": "done"}, {"text": "test it"}]
+    provider = Playing(says("long " * 4_000), says("the summary"))
+    session = opened(provider, log)
+    await run(session, say("one"))
+    record = session._core.record
+    record(ev.PlanRecorded("plan.md", "1. First this\n2. Then that"))
+    record(ev.ToolCallProposed(ToolCall("t1", "todo", {"items": items})))
+    record(ev.ToolReturned("t1", "todo", ev.Output((Text("ok"),))))
+    await run(session, Compact())
+    text = performed(log)[0].summary
+    assert f"{PLAN_HEADING}\n\n1. First this\n2. Then that" in text
+    assert f"{TODO_HEADING}\n\n- [x] write it\n- [ ] test it" in text
+    await session.close()
+
+
+async def test_what_a_service_did_itself_is_not_bounded():
+    log = ListLog()
+    call = ToolCall("s1", "web_search", {"query": "x"})
+    result = ToolResult("s1", "web_search", (Text("y" * 90_000),))
+    done = ev.Finished((call,), Usage(input=10), "fake-1", "tool-calls", answered=(result,))
+    provider = Playing(done, says("ok"))
+    session = opened(provider, log, ModelCard("fake-1", "fake", window=200_000))
+    await run(session, say("go"))
+    (returned,) = [event.output for event in log.events if isinstance(event, ev.ToolReturned)]
+    assert returned.for_model == result.content
     await session.close()
 
 

@@ -13,6 +13,7 @@ SAYS = {
     "embedding/ask.py": "[completed, 1 steps,",
     "embedding/stream.py": "Count to five.",
     "embedding/own_tool.py": "It is 21 degrees and clear in Lisbon.\n[1 call]",
+    "embedding/context.py": "compaction by summary: the sky\ncheckpoint by operator: the sky was explained\n",
     "embedding/subtask.py": "finished: Where does calc.py multiply two numbers?",
     "embedding/approvals.py": "session wants bash rm -rf build: no",
     "scripting/drive.py": """\

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from agent_cli.config.kinds import Count, Name, Section, Share, Switch, Window, says
+from agent_cli.config.kinds import Count, Limit, Name, Section, Share, Switch, says
 from agent_cli.kernel.commands import CheckpointMode
 
 
@@ -25,7 +25,9 @@ class Compaction(Section, frozen=True):
         says("Share of the window at which reduction begins, for models of no known tier; 0.85 without it."),
     ] = None
     threshold_by_tier: Annotated[ByTier, says("The same for models of a tier.")] = ByTier()
-    limit: Annotated[Window | None, says("Tokens at which reduction begins, whatever the window is.")] = None
+    limit: Annotated[
+        Limit | None, says("Tokens at which reduction begins, whatever the window is; 0 for never.")
+    ] = None
     keep_recent_tokens: Annotated[
         Count,
         says("Tokens at the end of the conversation that stay as they are; at most 30 % of the budget."),
