@@ -104,6 +104,9 @@ def _adopted(welcome: Welcome, ui: Ui) -> Welcome:
         status_command=ui.status_command or "",
         notify=ui.notify,
         title=ui.title,
+        mouse=ui.mouse,
+        motion=ui.motion,
+        vi=ui.vi,
     )
 
 

@@ -73,6 +73,7 @@ class Welcome(Plain, frozen=True):
     `history` is the file of earlier messages, "" for none.
     `keys` are other keys for actions, by the names of `tui.keys.ACTIONS`, several with commas between.
     `theme` is "dark", "light", or the name of one of Textual's. `mouse` off leaves the mouse to the terminal.
+    `motion` off: nothing moves by itself. `vi` gives its keys to the line one types into.
     `log` is the file of what goes wrong inside, "" for none.
     `notify` is how the terminal tells somebody who looks elsewhere; `title` says where the session stands in its title.
     `status_command` is told where the session stands, and its line is shown; "" for none.
@@ -85,6 +86,8 @@ class Welcome(Plain, frozen=True):
     history: str = ""
     theme: str = "dark"
     mouse: bool = True
+    motion: bool = True
+    vi: bool = False
     resume: str = "agent-cli --resume {session}"
     keys: dict[str, str] = {}
     status_command: str = ""

@@ -17,6 +17,8 @@ from agent_cli.tui.history import History
 from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.past_search import PastSearch
 from agent_cli.tui.pastes import Pastes
+from agent_cli.tui.vi import Vi
+from agent_cli.tui.vi_line import takes
 
 ROWS = 8
 """Lines up to which it grows."""
@@ -119,6 +121,9 @@ class Composer(TextArea, inherit_bindings=False):
         text: str | None
         found: bool = True
 
+    class Switched(Message):
+        """Perhaps another mode of vi."""
+
     class Left(Message):
         """Ctrl+D on an empty composer."""
 
@@ -134,6 +139,7 @@ class Composer(TextArea, inherit_bindings=False):
         self.past = history
         self.search: PastSearch | None = None
         self.pastes = Pastes()
+        self.vi: Vi | None = None
         self._last_key = 0.0
         self._burst = 0
         self._held: Timer | None = None
@@ -146,6 +152,9 @@ class Composer(TextArea, inherit_bindings=False):
             self.load_text("")
         if not self.text:
             self.pastes.forget()
+        if self.vi is not None:
+            self.vi.begin()
+            self.post_message(self.Switched())
 
     def put(self, text: str) -> None:
         """Another text in the place of the draft; big ones are folded."""
@@ -217,6 +226,12 @@ class Composer(TextArea, inherit_bindings=False):
             self._held = None
             self.insert("\n")
         if self.search is not None and self._searches(event):
+            event.stop()
+            event.prevent_default()
+            return
+        closes = event.key == "escape" and self._menu_open
+        if self.vi is not None and not closes and takes(self.vi, event, self):
+            self.post_message(self.Switched())
             event.stop()
             event.prevent_default()
             return

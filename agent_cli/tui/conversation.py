@@ -331,6 +331,12 @@ class Conversation(Vertical):
         self.footer.hint("its output is in your message")
         self.feed.wake()
 
+    @on(Composer.Switched)
+    def _typing(self) -> None:
+        vi = self.composer.vi
+        self.footer.activity.typing = "" if vi is None or vi.inserting else "NORMAL"
+        self.footer.draw()
+
     @on(Composer.Sought)
     def _searches(self, event: Composer.Sought) -> None:
         if event.text is None:

@@ -90,12 +90,12 @@ class Footer(Vertical):
         desk, activity = self._desk, self.activity
         state = desk.session.state if desk.session is not None else None
         moving = desk.running and state is not None and not state.pending
-        if moving and self._ticker is None:
+        if moving and self._ticker is None and desk.welcome.motion:
             self._ticker = self.set_interval(1.0, self.draw)
         elif not moving and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
-        activity.beat += 1
+        activity.beat += desk.welcome.motion
         activity.rate = self._rate.mark(monotonic(), self._streamed) if moving else 0.0
         activity.work = "compacting …" if desk.compacting else ""
         activity.elapsed = time() - (desk.compacting or (state.turn_started if state is not None else 0.0))

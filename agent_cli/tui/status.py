@@ -29,7 +29,7 @@ class Activity:
     """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams.
 
     `work` is what goes on between turns, "" for nothing; `elapsed` are the seconds of it, or of the turn.
-    `stops` is the key that interrupts. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait.
+    `stops` is the key that interrupts. `typing` is the mode of the keys, "" where there is only one. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait.
     """
 
     connecting: bool = True
@@ -38,6 +38,7 @@ class Activity:
     waiting: str = ""
     work: str = ""
     stops: str = "Esc"
+    typing: str = ""
     beat: int = 0
     hint: str = ""
     below: bool = False
@@ -80,6 +81,8 @@ class StatusBar(Widget):
 def pieces(state: State | None, activity: Activity, model: str, mode: Mode, ink: Ink) -> list[Piece]:
     """All there is to say, in the order of the screen."""
     found = [_doing(state, activity, ink), _mode(state.mode if state else mode, ink)]
+    if activity.typing:
+        found.append(Piece(2, (((activity.typing, ink.accent),), ((activity.typing[:1], ink.accent),))))
     name = clean_line(f"{state.card.id} {state.effort}".strip() if state else model)
     if name:
         short = name.rpartition("/")[2]

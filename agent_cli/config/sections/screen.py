@@ -33,6 +33,13 @@ class Ui(Section, frozen=True):
         dict[Name, str],
         says('Keys by action, commas between several; /keys lists the actions: {"mode": "f2"}.'),
     ] = {}
+    vi: Annotated[Switch, says("Whether the line that you type into has the keys of vi.")] = False
+    mouse: Annotated[
+        Switch, says("Whether the program uses the mouse; without that it is the terminal's own.")
+    ] = True
+    motion: Annotated[
+        Switch, says("Whether anything on the screen moves by itself, such as the seconds that a step takes.")
+    ] = True
     status_command: Annotated[
         Name | None,
         says(
