@@ -6,8 +6,8 @@ from typing import Any
 
 from textual.app import App
 
+from agent_cli.talk.door import Welcome
 from agent_cli.tui.composer import Composer
-from agent_cli.tui.door import Welcome
 from agent_cli.tui.vi import Vi
 
 

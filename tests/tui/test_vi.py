@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agent_cli.tui.door import Welcome
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_cli.talk.door import Welcome
 from agent_cli.tui.vi import Vi
 from tests.fakes.screen import screen, shown, strike, until
 
