@@ -333,9 +333,7 @@ class Conversation(Vertical):
 
     @on(Composer.Switched)
     def _typing(self) -> None:
-        vi = self.composer.vi
-        self.footer.activity.typing = "" if vi is None or vi.inserting else "NORMAL"
-        self.footer.draw()
+        self.footer.types(normal=self.composer.in_normal_mode)
 
     @on(Composer.Sought)
     def _searches(self, event: Composer.Sought) -> None:

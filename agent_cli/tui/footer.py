@@ -86,6 +86,11 @@ class Footer(Vertical):
         self.draw()
         self._look()
 
+    def types(self, *, normal: bool) -> None:
+        """The mode of the keys of vi."""
+        self.activity.typing = "NORMAL" if normal else ""
+        self.draw()
+
     def draw(self) -> None:
         desk, activity = self._desk, self.activity
         state = desk.session.state if desk.session is not None else None
