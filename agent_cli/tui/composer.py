@@ -156,11 +156,6 @@ class Composer(TextArea, inherit_bindings=False):
             self.vi.begin()
             self.post_message(self.Switched())
 
-    @property
-    def in_normal_mode(self) -> bool:
-        """Of vi: letters are commands."""
-        return self.vi is not None and not self.vi.inserting
-
     def put(self, text: str) -> None:
         """Another text in the place of the draft; big ones are folded."""
         self._complete(_typed(self.pastes.fold(text)))

@@ -333,7 +333,7 @@ class Conversation(Vertical):
 
     @on(Composer.Switched)
     def _typing(self) -> None:
-        self.footer.types(normal=self.composer.in_normal_mode)
+        self.footer.types(self.composer.vi)
 
     @on(Composer.Sought)
     def _searches(self, event: Composer.Sought) -> None:

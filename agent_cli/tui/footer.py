@@ -17,6 +17,7 @@ from agent_cli.tui.feed import Rate
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
 from agent_cli.tui.own_line import OwnLine, facts_of
+from agent_cli.tui.vi import Vi
 from agent_cli.tui.wrap import Line, cut
 
 HINT = 4.0
@@ -86,9 +87,9 @@ class Footer(Vertical):
         self.draw()
         self._look()
 
-    def types(self, *, normal: bool) -> None:
-        """The mode of the keys of vi."""
-        self.activity.typing = "NORMAL" if normal else ""
+    def types(self, vi: Vi | None) -> None:
+        """Says so while letters are commands."""
+        self.activity.typing = "" if vi is None or vi.inserting else "NORMAL"
         self.draw()
 
     def draw(self) -> None:
