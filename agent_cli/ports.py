@@ -187,6 +187,7 @@ class Facts(Plain, frozen=True):
     `control` are resolved paths whose writing needs its own live approval in every mode.
     `needs_plan` says why nothing may be changed before a plan is recorded, "" where it may.
     `approves_plans` is set where the operator is asked about each plan. `tools` are those that the model has.
+    `killed` pairs tools with the kill switch that closes them, "*" for all.
     `search_gate` says what becomes of shell lines that only search. `url_allow` and `url_deny` are rules for hosts.
     """
 
@@ -203,6 +204,7 @@ class Facts(Plain, frozen=True):
     search_gate: Literal["enforce", "warn", "allow"] = "enforce"
     url_allow: tuple[str, ...] = ()
     url_deny: tuple[str, ...] = ()
+    killed: tuple[tuple[str, str], ...] = ()
 
 
 class Ruling(Plain, frozen=True):

@@ -237,6 +237,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "agent_cli.cli.guardrails",
         "What guards a session and what stopped it; clear a halt; measure the watchdog.",
     ),
+    "kill-switch": (
+        "agent_cli.cli.kill_switch",
+        "Stop runs at once, from outside: all, a project's, a kind of work, a tool, a session.",
+    ),
     "recipes": (
         "agent_cli.cli.recipes",
         "Recipes, which shape the agent for one job: list, show, check, make one.",

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from agent_cli.compose.custom_tools import definitions, own_of, with_own
+from agent_cli.compose.kill_switch import listed
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import planning
 from agent_cli.compose.scope import facts, root_of, workspace
 from agent_cli.compose.session import prepare
+from agent_cli.compose.task import name_of
 from agent_cli.compose.toolset import own_names, withheld
 from agent_cli.config import places
+from agent_cli.config.sources import Loaded
 from agent_cli.engine.own_tools import book
 from agent_cli.engine.own_tools.agentic import WRAPPERS
 from agent_cli.engine.own_tools.book import Shape
 from agent_cli.engine.own_tools.wait_and_verify import NAME as WAITS
+from agent_cli.guardrails.kill_switch import Place, closed_tools
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import AgentError, ConfigError
 from agent_cli.permissions.book import judge
@@ -61,7 +66,7 @@ class Explainer:
         offered = frozenset(world) - left_out
         own = own_names(left_out, plans=plan.recorded)
         offered |= {name for name in own if offered.issuperset(book.NEEDS.get(name, ()))}
-        given = facts(options, loaded, root, None, plan.needs_plan)
+        given = _stopped(options, loaded, facts(options, loaded, root, None, plan.needs_plan))
         self.facts = msgspec.structs.replace(given, tools=offered)
         self.shapes = {**book.SHAPES, **{name: _shape(tool) for name, tool in world.items()}}
         self._pinned = {name: each.args for name, each in loaded.settings.tools.each.items()}
@@ -88,6 +93,13 @@ class Explainer:
 def explain(options: RunOptions, name: str, words: str) -> Explained:
     """One call. Raises ConfigError."""
     return Explainer(options).explain(name, words)
+
+
+def _stopped(options: RunOptions, loaded: Loaded, given: Facts) -> Facts:
+    """With the kill switches that are on now."""
+    place = Place("", name_of(loaded), (str(options.cwd.resolve()), given.roots[0][0]))
+    killed = closed_tools(partial(listed, options, loaded, every=False), place)
+    return msgspec.structs.replace(given, killed=killed)
 
 
 def lint(options: RunOptions) -> Iterator[Dead]:

@@ -15,7 +15,8 @@ from agent_cli.engine.standing import Standing, standing
 from agent_cli.engine.state import State
 from agent_cli.guardrails import telling
 from agent_cli.guardrails.budgets import TURN_COST
-from agent_cli.guardrails.halts import Halts, refused
+from agent_cli.guardrails.halts import Halt, Halts, refused
+from agent_cli.guardrails.kill_switch import NAME, Place, killed
 from agent_cli.kernel.commands import Reset
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import Entry
@@ -39,9 +40,11 @@ def show(options: RunOptions, loaded: Loaded, wanted: str) -> Standing:
     try:
         found = store.find(wanted)
         state = _fold(found.id, list(store.entries(found.id)), loaded.settings)
+        stopped = killed(store.switches.on, Place(found.id, state.task_class, (state.cwd,)))
     finally:
         store.close()
-    return standing(state, _watchdog(state.halts, loaded.settings))
+    halt = Halt(NAME, stopped.reason, how=stopped.how) if stopped is not None else None
+    return standing(state, _watchdog(state.halts, loaded.settings), halt)
 
 
 def reset(options: RunOptions, loaded: Loaded, wanted: str, order: Reset) -> Standing:

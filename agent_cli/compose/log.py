@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_cli.compose.options import RunOptions
 from agent_cli.config import places
 from agent_cli.config.settings import Settings
+from agent_cli.guardrails.kill_switch import Switches as KillSwitches
+from agent_cli.guardrails.kill_switch import none_on
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.ports import Log
 
@@ -27,7 +29,7 @@ def session_db(options: RunOptions, settings: Settings) -> Path:
 
 class Kept(NamedTuple):
     """A session's log, the model it used last ("" for a new one), what closes the store behind it,
-    what to say, and how many entries there are already.
+    what to say, how many entries there are already, and the kill switches that hold for it.
     """
 
     log: Log
@@ -35,12 +37,15 @@ class Kept(NamedTuple):
     close: Callable[[], None]
     notices: tuple[str, ...] = ()
     entries: int = 0
+    switches: KillSwitches = none_on
 
 
 def open_log(options: RunOptions, settings: Settings) -> Kept:
     cwd = str(options.cwd.resolve())
     if options.ephemeral:
-        return _in_memory(options, cwd)
+        from agent_cli.store.switches import beside
+
+        return _in_memory(options, cwd)._replace(switches=beside(session_db(options, settings)))
     from agent_cli.store.sqlite import open_store
 
     store = open_store(session_db(options, settings))
@@ -51,7 +56,7 @@ def open_log(options: RunOptions, settings: Settings) -> Kept:
     except BaseException:
         store.close()
         raise
-    return kept
+    return kept._replace(switches=store.switches.on)
 
 
 def _in_memory(options: RunOptions, cwd: str) -> Kept:

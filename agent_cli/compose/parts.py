@@ -117,6 +117,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         fresh_signals=watch,
         watchdog=watchdog_mode(settings, attended=options.attended),
         own_tools=own,
+        switches=kept.switches,
         notices=_notices(options, kept, loaded, plan.notices, card),
         openings=_openings(options, loaded, plan, own, card),
         details=(budget_line(options, loaded, card),),

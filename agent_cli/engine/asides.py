@@ -28,6 +28,7 @@ class Asides:
         self._core = core
         self._begin = begin
         self._running: set[asyncio.Task[SubtaskResult]] = set()
+        self._stopped: set[asyncio.Task[SubtaskResult]] = set()
         self._closed = False
 
     async def run(self, spec: SubtaskSpec) -> SubtaskResult:
@@ -36,7 +37,7 @@ class Asides:
         Raises ConfigError for a model or tool that is not there, AgentError where the session is closed or halted, or
         nothing is left to spend, StoreError.
         """
-        halts = "; ".join(halt.reason for halt in self._core.halts())
+        halts = _why(self._core)
         if self._closed or halts:
             raise AgentError(f"no subtask is started: {halts or 'the session is closed'}")
         self._begin()
@@ -44,9 +45,14 @@ class Asides:
         self._running.add(task)
         try:
             return await task
+        except asyncio.CancelledError:
+            if task not in self._stopped:
+                raise
+            raise AgentError(f"the subtask was stopped: {_why(self._core)}") from None
         finally:
             task.cancel()
             self._running.discard(task)
+            self._stopped.discard(task)
 
     async def ask(self, question: str) -> str:
         """A question of the operator's about the conversation, which never learns of it. Raises what `run` raises."""
@@ -55,12 +61,22 @@ class Asides:
         spec = SubtaskSpec(BTW, system, question, model=core.model.card.id, max_steps=1)
         return (await self.run(spec)).digest
 
+    def stop(self) -> None:
+        """Ends those that run; who waits for one is told why."""
+        self._stopped.update(self._running)
+        for task in self._running:
+            task.cancel()
+
     async def close(self) -> None:
         """Stops those that run."""
         self._closed = True
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def _why(core: Core) -> str:
+    return "; ".join(halt.reason for halt in core.halts())
 
 
 def _said(core: Core) -> str:

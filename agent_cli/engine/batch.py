@@ -14,6 +14,7 @@ from agent_cli.engine.adding import kept
 from agent_cli.engine.calls import Ready, Refused
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.killing import look
 from agent_cli.engine.tree import stopping
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
@@ -74,6 +75,7 @@ class Batch:
                 self._settle(refused.call, refused.output)
         allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
         for group in _groups(allowed, self._core.parts.settings.concurrency):
+            look(self._core)
             if stopping(self._core) is not None:
                 return
             self._settled.update(ready.call.call_id for ready in group)

@@ -142,6 +142,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         previews.feed(ev.ToolProgress(call.call_id, text))
 
     mark = running.set(call.call_id)
+    working = core.outside.begin(call.call_id, call.name)
     try:
         await rewinding.keep(core, ready.proposal.touches)
         output = await _in_time(core, ready, say)
@@ -149,6 +150,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     except asyncio.CancelledError as cancelled:
         so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
         why = f"since the turn was stopped: {core.cut_off}" if core.cut_off else BY_OPERATOR
+        why = f"since {working.why}" if working and working.why else why
         told = failure("\n".join(filter(None, (CANCELLED.format(why=why), so_far))))
         told = _bounded(core, ready, told, room)
         settle(core, call, told, executed=True, seconds=clock.monotonic() - begun)
@@ -161,6 +163,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     finally:
         previews.rest()
         running.reset(mark)
+        core.outside.at_work.pop(call.call_id, None)
     output = _bounded(core, ready, output, room)
     settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
 

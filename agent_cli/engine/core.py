@@ -16,6 +16,7 @@ from agent_cli.engine.cleaning import Cleaner, finding
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.fold import Keeper
 from agent_cli.engine.hub import Branch, Hub
+from agent_cli.engine.outside import Outside
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.refold import again
 from agent_cli.engine.state import ModelRow, State
@@ -23,6 +24,8 @@ from agent_cli.engine.tuning import Tally, tuned
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.halts import Halt
+from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
+from agent_cli.guardrails.kill_switch import Killed
 from agent_cli.guardrails.ledger import Ledger
 from agent_cli.guardrails.refusals import Refusals, Storm
 from agent_cli.guardrails.reserve import Reserve
@@ -34,8 +37,8 @@ from agent_cli.ports import Alert, Facts, OpenModel, TaskHeuristic, Tool
 
 log = logging.getLogger("agent_cli.engine")
 
-Stop: TypeAlias = Alert | budgets.Breach | Storm
-"""What cuts a turn: the watchdog, a ceiling, or refusals without end."""
+Stop: TypeAlias = Alert | budgets.Breach | Storm | Killed
+"""What cuts a turn: the watchdog, a ceiling, refusals without end, or a kill switch."""
 
 
 class Prefix(NamedTuple):
@@ -83,6 +86,7 @@ class Core:
         self.refusals = Refusals()
         self.reserve: Reserve = above.reserve if above else Reserve()
         self.waiting: dict[str, asyncio.Future[Answer]] = above.waiting if above else {}
+        self.outside: Outside = above.outside if above else Outside(parts)
         self.started, self.last_model = parts.started, ("", "")
         self.last_prompt: Prompt | None = None
         self.call_ids: set[str] = above.call_ids if above else set()
@@ -206,6 +210,7 @@ class Core:
             grants=state.grants,
             needs_plan=needs_plan,
             tools=frozenset(self.tools()),
+            killed=self.outside.closed(),
         )
 
     def spent(self) -> budgets.Spent:
@@ -247,9 +252,11 @@ class Core:
 
     def halts(self) -> tuple[Halt, ...]:
         """Everything that refuses turns now. Live config wins over what the log restored."""
-        return self.state.halts.standing(
+        stopped = self.outside.killed()
+        found = self.state.halts.standing(
             self.spent().session_cost, self.parts.limits, enforced=self.parts.watchdog == "enforce"
         )
+        return found if stopped is None else (Halt(KILL_SWITCH, stopped.reason, how=stopped.how), *found)
 
     def tools(self) -> Mapping[str, Tool]:
         return self.prefix().tools

@@ -27,6 +27,7 @@ class Course:
         self._steer = steer
         self._task: asyncio.Task[object] | None = None
         self._timed_out = False
+        self._halted = False
         self.cancelled = False
 
     async def ending(self) -> Ending | None:
@@ -55,14 +56,29 @@ class Course:
 
     def _cut(self, limit: float) -> Ending:
         others = self._task.cancelling() if self._task else 0
-        if self._timed_out and self._task is not None:
-            others = self._task.uncancel()
+        for _ in range(self._timed_out + self._halted):
+            others = self._task.uncancel() if self._task else 0
         self.cancelled = others > 0
         if self.cancelled:
             return endings.interrupted()
+        if self._halted:
+            return self._stopped()
         breach = budgets.duration_breach(limit)
         stopping.trip(self._core, breach, halted_turn=True)
         return endings.exhausted(breach)
+
+    def halt(self) -> None:
+        """What runs is cancelled; the core knows why."""
+        if not self._halted and self._task is not None:
+            self._halted = True
+            self._task.cancel()
+
+    def _stopped(self) -> Ending:
+        try:
+            stopping.check(self._core)
+        except Stopped as stopped:
+            return stopped.ending
+        return endings.interrupted()
 
     def _time_out(self) -> None:
         self._timed_out = True

@@ -55,6 +55,12 @@ def refused_again(reason: str) -> Ending:
     return TurnError("canceled", "guardrail-stop", EXIT_CUT, reason)
 
 
+def killed(reason: str, *, unavailable: bool) -> Ending:
+    """A kill switch cut the turn, or could not be read."""
+    outcome: Outcome = "guardrail-unavailable" if unavailable else "guardrail-stop"
+    return TurnError("canceled", outcome, EXIT_CUT, reason)
+
+
 def interrupted() -> Ending:
     return TurnError("canceled", "interrupted", EXIT_INTERRUPTED, "interrupted by the operator")
 

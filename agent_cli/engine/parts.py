@@ -13,6 +13,7 @@ from agent_cli.context.system import Instructions
 from agent_cli.engine.tuning import Tuning
 from agent_cli.guardrails.armed import Armed
 from agent_cli.guardrails.breaker import Breakers
+from agent_cli.guardrails.kill_switch import Switches, none_on
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel.commands import CheckpointMode, Verdict
 from agent_cli.kernel.events import SessionStarted
@@ -112,6 +113,7 @@ class Parts(msgspec.Struct, frozen=True):
     `children` are the ceilings of subtasks. `compactor` and `checkpointer` write what a model is asked for otherwise.
     `snapshots` keeps what files held before they were changed; None where nothing is kept.
     `folds` keeps what a long log came to, None where it is always read from its beginning.
+    `switches` are the kill switches that are on now.
     `on_close` is called once, after the log was let go.
     """
 
@@ -155,4 +157,5 @@ class Parts(msgspec.Struct, frozen=True):
     children: Children = msgspec.field(default_factory=Children)
     compactor: Compactor | None = None
     checkpointer: Checkpointer | None = None
+    switches: Switches = none_on
     on_close: Callable[[], None] = _nothing

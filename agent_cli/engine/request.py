@@ -12,6 +12,7 @@ import msgspec
 from agent_cli.context import estimate, prefix
 from agent_cli.context.budget import FULL_SHARE
 from agent_cli.context.status import Progress, status_line
+from agent_cli.engine import killing
 from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Cut
@@ -121,8 +122,7 @@ class Request:
 
     async def _attempt(self) -> Answered:
         core = self._core
-        if core.stop is not None:
-            raise Cut
+        killing.before_model(core)
         self._text, self._usage, self._reported = [], Usage(), False
         self._previews = self._new_previews()
         prompt = self.prompt()

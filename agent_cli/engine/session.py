@@ -15,6 +15,7 @@ from agent_cli.engine.asides import Asides
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.endings import Cut
+from agent_cli.engine.killing import KillWatch
 from agent_cli.engine.own_tools.book import own_tools
 from agent_cli.engine.own_tools.record_plan import revoked_block
 from agent_cli.engine.parts import Parts
@@ -57,6 +58,8 @@ class Session:
         self._core.own_tools = own_tools
         self._reducer = Reducer(self._core)
         self._task: asyncio.Task[None] | None = None
+        self._course: Course | None = None
+        self._kill = KillWatch(self._core, self._halt, self._next)
         self.subtasks = Asides(self._core, self._ensure_started)
         self.halts = self._core.halts
         self.writes = _writes(parts)
@@ -88,7 +91,9 @@ class Session:
     @property
     def halted(self) -> str:
         """Why every turn is refused, "" if none is."""
-        return "; ".join(f"{halt.guardrail}: {halt.reason}" for halt in self.halts())
+        return "; ".join(
+            f"{halt.guardrail}: {halt.reason}{f' ({halt.how})' if halt.how else ''}" for halt in self.halts()
+        )
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """What the model may call, as it sees them."""
@@ -103,6 +108,7 @@ class Session:
 
         Ends when the session is closed; raises StoreError when its log cannot be written any more.
         """
+        self._kill.begin()
         return self._core.trunk.listen(since)
 
     def past(self, since: int, until: int) -> list[ev.Entry]:
@@ -111,6 +117,7 @@ class Session:
 
     def send(self, command: Command) -> None:
         """Takes effect at once; what came of it is an event. Raises StoreError."""
+        self._kill.begin()
         match command:
             case Say():
                 self._say(command)
@@ -152,6 +159,7 @@ class Session:
         if self._closed:
             return
         self._closed = True
+        self._kill.end()
         self._stop()
         await self.subtasks.close()
         await self._idle.wait()
@@ -199,6 +207,14 @@ class Session:
         """Cancels the running turn. A task that was cancelled before its first step would never end its turn."""
         if self._task is not None:
             asyncio.get_running_loop().call_soon(self._task.cancel)
+
+    def _halt(self) -> None:
+        """Ends at once whatever runs, for a reason that the core knows."""
+        self.subtasks.stop()
+        if self._course is not None:
+            self._course.halt()
+        else:
+            self._stop()
 
     def _set_mode(self, mode: Mode) -> None:
         self._ensure_started()
@@ -324,14 +340,15 @@ class Session:
 
     async def _run(self) -> None:
         try:
-            ending = await Course(self._core, self._reducer, self._take_steered).ending()
+            self._course = Course(self._core, self._reducer, self._take_steered)
+            ending = await self._course.ending()
             if ending is not None:
                 self._core.record(ending)
         except StoreError:
             log.exception("the session's log cannot be written")  # listeners and idle() were told by the hub
         finally:
             self._core.hub.step = 0
-            self._task = None
+            self._task = self._course = None
             self._next()
 
     def _take_steered(self) -> int:

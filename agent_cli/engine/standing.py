@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_cli.engine.state import State
 from agent_cli.guardrails import telling
+from agent_cli.guardrails.halts import Halt
 from agent_cli.kernel.guarded import GuardrailTrip
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.values import Plain
@@ -41,9 +42,11 @@ class Standing(Plain, frozen=True):
     trips: tuple[GuardrailTrip, ...]
 
 
-def standing(state: State, watchdog: str) -> Standing:
+def standing(state: State, watchdog: str, killed: Halt | None = None) -> Standing:
+    """`killed` is a kill switch that stops the session."""
     halts = state.halts
     found = halts.standing(state.total.cost, state.limits, enforced=watchdog == "enforce")
+    found = found if killed is None else (killed, *found)
     return Standing(
         state.session,
         watchdog,
@@ -57,7 +60,7 @@ def standing(state: State, watchdog: str) -> Standing:
                 halt.guardrail,
                 halt.reason,
                 halt.least_usd,
-                telling.how_to_reset(halt.guardrail, state.session, halt.least_usd),
+                halt.how or telling.how_to_reset(halt.guardrail, state.session, halt.least_usd),
             )
             for halt in found
         ),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from agent_cli.engine import endings, tree
+from agent_cli.engine import endings, killing, tree
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Stopped
 from agent_cli.guardrails import budgets, telling
 from agent_cli.guardrails.budgets import Breach
 from agent_cli.guardrails.halts import IN_A_ROW
+from agent_cli.guardrails.kill_switch import Killed
 from agent_cli.guardrails.refusals import STORM, Storm
 from agent_cli.kernel import events as ev
 from agent_cli.ports import Alert
@@ -15,6 +16,7 @@ from agent_cli.ports import Alert
 
 def check(core: Core) -> None:
     """Money and the watchdog, before each dispatch: never a grace step. Raises Stopped."""
+    killing.look(core)
     match tree.take_stop(core) or tree.cost_breach(core):
         case None:
             return
@@ -25,6 +27,10 @@ def check(core: Core) -> None:
             core.cut_off = breach.reason
             reason = trip(core, breach, halted_turn=True)
             raise Stopped(endings.exhausted(breach, reason))
+        case Killed(_, reason, _, unavailable) as killed:
+            core.cut_off = reason
+            core.record(killing.trip(killed, core, halted_turn=True))
+            raise Stopped(endings.killed(reason, unavailable=unavailable))
         case Storm(reason):
             core.record(ev.GuardrailFinding(STORM, "action", "halt", reason))
             raise Stopped(endings.refused_again(reason))

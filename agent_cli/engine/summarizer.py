@@ -10,6 +10,7 @@ import msgspec
 from agent_cli.context import reduce
 from agent_cli.context.budget import ASSUMED_WINDOW, Budget
 from agent_cli.context.view import Item
+from agent_cli.engine import killing
 from agent_cli.engine.core import Core
 from agent_cli.engine.request import context_size, record_usage
 from agent_cli.engine.reserving import Hold, reserved, size_of
@@ -171,6 +172,7 @@ class Summarizer:
     async def _read(self, prompt: Prompt, hold: Hold) -> ev.Finished | None:
         core, model = self._core, self.model
         usage, finished = Usage(), None
+        killing.before_model(core)
         stream = model.provider.stream(prompt)
         try:
             async for piece in stream:

@@ -15,11 +15,15 @@ IN_A_ROW = 3
 
 
 class Halt(NamedTuple):
-    """Why turns are refused. `least_usd` is what a reset has to add at least, 0 where a bare one is enough."""
+    """Why turns are refused. `least_usd` is what a reset has to add at least, 0 where a bare one is enough.
+
+    `how` are the words that clear it where no reset does.
+    """
 
     guardrail: str
     reason: str
     least_usd: float = 0.0
+    how: str = ""
 
 
 class Halts(msgspec.Struct):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_cli.guardrails.budgets import SESSION_RESERVE, TURN_COST, Breach
 from agent_cli.guardrails.halts import IN_A_ROW, Halt
+from agent_cli.guardrails.kill_switch import Killed
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard
 
@@ -62,6 +63,15 @@ def after_alert(signal: str, turn: int, session: str, *, halts: bool) -> str:
     return f"{UNFINISHED}, and a further turn would start clean. {_counted(turn)}"
 
 
+def after_kill(killed: Killed) -> str:
+    if killed.unavailable:
+        return f"What cannot be asked counts as on: nothing is dispatched. To go on: {killed.how}."
+    return (
+        "What was under way is stopped, turns are refused and messages wait. It is no reset that clears this, but: "
+        f"{killed.how}."
+    )
+
+
 def in_a_row(reason: str, turn: int, signal: str) -> str:
     """The reason of the trip that halts a session, after as many turns as it takes."""
     what = "the per-turn cost ceiling" if signal == TURN_COST else signal
@@ -86,7 +96,7 @@ def not_enough(least: float, session: str) -> str:
 def halted(halts: tuple[Halt, ...], session: str) -> str:
     """Why a turn is refused, and how the halts are cleared."""
     told = [
-        f"{halt.guardrail}: {halt.reason} ({how_to_reset(halt.guardrail, session, halt.least_usd)})"
+        f"{halt.guardrail}: {halt.reason} ({halt.how or how_to_reset(halt.guardrail, session, halt.least_usd)})"
         for halt in halts
     ]
     return f"the session is halted: {'; '.join(told)}"

@@ -8,6 +8,7 @@ from agent_cli.permissions import policies
 from agent_cli.ports import Facts, Policy, Proposal, Ruling
 
 GATES: tuple[Policy, ...] = (
+    policies.kill_switch,  # what an operator stopped from outside
     policies.denylist,  # catastrophes: in every mode, whatever the rules say
     policies.control_plane,  # files that decide what is allowed: each write asks, by no grant
     policies.deny_rules,  # the operator's refusals: reads too, in every mode

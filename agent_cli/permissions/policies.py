@@ -33,6 +33,13 @@ from agent_cli.ports import Facts, PathUse, Proposal, Ruling
 # ── gates: what they refuse or ask, nothing behind them can allow ──
 
 
+def kill_switch(proposal: Proposal, facts: Facts) -> Ruling | None:
+    for tool, reason in facts.killed:
+        if tool in ("*", proposal.tool):
+            return Ruling("deny", "kill-switch", reason, "Do not try it again: go on without it, or stop.")
+    return None
+
+
 def denylist(proposal: Proposal, facts: Facts) -> Ruling | None:
     command = proposal.touches.command
     found = catastrophe(command) if command is not None else None

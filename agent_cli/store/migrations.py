@@ -28,7 +28,12 @@ def step_2(connection: sqlite3.Connection) -> None:
     build(connection)
 
 
-STEPS: tuple[Step, ...] = (step_1, step_2)
+def step_3(connection: sqlite3.Connection) -> None:
+    """Kill switches, and pools that runs share."""
+    run_script(connection, Path(__file__).with_name("control.sql").read_text(encoding="utf-8"))
+
+
+STEPS: tuple[Step, ...] = (step_1, step_2, step_3)
 
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[Step] = STEPS) -> None:

@@ -19,6 +19,7 @@ from agent_cli.store.lease import Lease, take
 from agent_cli.store.opening import connect, connect_to_read, settled
 from agent_cli.store.rebuild import APPLY, applied
 from agent_cli.store.rows import MOST, body_of, count, entry_of, mended, moment, text
+from agent_cli.store.switches import Switches
 from agent_cli.store.troubles import told, trouble
 
 log = logging.getLogger("agent_cli.store")
@@ -70,6 +71,7 @@ class SqliteStore:
         self._connection = connection
         self._leases = path.with_name(f"{path.name}-locks")
         self._logs: list[SqliteLog] = []
+        self.switches = Switches(connection, path)
 
     def create(self, session: str, cwd: str) -> SqliteLog:
         """A new session with the right to write it. It is listed from its first event on."""

@@ -160,9 +160,10 @@ def permissions(state: State, rules: Sequence[str] | None, gates: Sequence[tuple
     return Table("Permissions", rows)
 
 
-def guardrails(state: State, watchdog: str) -> Table:
+def guardrails(state: State, watchdog: str, halted: str) -> Table:
     """What is armed, what tripped, why, and what a reset has to add. `watchdog` is its mode, "" where nobody knows it."""
-    return Table("Guardrails", lines(standing(state, watchdog)))
+    first, *rows = lines(standing(state, watchdog))
+    return Table("Guardrails", [("halted", halted) if halted else first, *rows])
 
 
 def _spent(row: ModelRow) -> str:

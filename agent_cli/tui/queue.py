@@ -13,6 +13,8 @@ from agent_cli.tui.ink import Ink
 from agent_cli.tui.wrap import Line, cut, wrap
 
 SHOWN = 3
+CLEARS = "  /guardrail says more and clears it"
+KILLED = "  until the kill switch is taken back"
 
 
 def queued(says: Sequence[Say], ink: Ink, *, opening: bool, halt: str = "") -> Callable[[int], list[Line]]:
@@ -45,7 +47,7 @@ def _halted(halt: str, ink: Ink, width: int) -> list[Line]:
     """The banner that stays until a reset."""
     title = [
         Segment(" ■ The session is halted", ink.bad),
-        Segment("  /guardrail says more and clears it", ink.faint),
+        Segment(KILLED if halt.startswith("kill_switch") else CLEARS, ink.faint),
     ]
     return [
         title,

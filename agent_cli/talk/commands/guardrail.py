@@ -13,7 +13,7 @@ def _guardrail(host: Host, rest: str) -> Answer | None:
         return not_yet()
     words = rest.split()
     if not words:
-        return views.guardrails(host.session.state, host.sources.watchdog())
+        return views.guardrails(host.session.state, host.sources.watchdog(), host.session.halted)
     usage = "It is /guardrail, or /guardrail reset [watchdog|cost_ceiling|all] [+USD]."
     amounts = [word for word in words[1:] if word.startswith("+")]
     which = [word for word in words[1:] if not word.startswith("+")] or ["all"]
