@@ -63,6 +63,10 @@ class Core:
     `root` is the session's own core, `key` names this run of an agent.
     """
 
+    deadline: Deadline | None = None
+    cut_off: str = ""
+    last_prompt: Prompt | None = None
+    _for_model: Prefix | None = None
     task_ended: str | None = None
     """What a heuristic said of the task that it thinks is done, until its record is written."""
 
@@ -78,17 +82,14 @@ class Core:
         self.state = _state_of(parts, branch)
         self.view = View(branch)
         self.ledger = Ledger()
-        self.deadline: Deadline | None = None
         self.left: dict[int, OpenModel] = {}
         self._stop: Stop | None = None
         self.stopping = asyncio.Event()
-        self.cut_off = ""
         self.refusals = Refusals()
         self.reserve: Reserve = above.reserve if above else Reserve()
         self.waiting: dict[str, asyncio.Future[Answer]] = above.waiting if above else {}
         self.outside: Outside = above.outside if above else Outside(parts)
         self.started, self.last_model = parts.started, ("", "")
-        self.last_prompt: Prompt | None = None
         self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False
         self.told: set[str] = set()
@@ -108,7 +109,6 @@ class Core:
         self._know_budget()
         self.watchdog.restore(self.state.halts.watchdog)
         self.tally = Tally()
-        self._for_model: Prefix | None = None
 
     # ── facts ──
 
