@@ -154,6 +154,7 @@ class _Running:
         self._sandbox = shells.sandbox
         self._command = command
         self._live = Live(say)
+        self._ran_on: tuple[str, ...] = ()
         self._begun = moment()
         shell = shell_program()
         self._directory, told = os.pipe() if _MOVES.search(command) else (None, None)
@@ -193,6 +194,7 @@ class _Running:
             pass
         finally:
             if not in_time:
+                self._ran_on = self._child.still_running()
                 await self._child.end()
         await self._child.silent(LINGER)
         if await self._child.leave():
@@ -211,7 +213,7 @@ class _Running:
         whole = self.output.text()
         text = whole.rstrip()
         ok = timed_out is None and (code == 0 or (code == 1 and _says_no(self._command)))
-        wanted = "" if ok else waited_for(whole) if timed_out is not None else refused_for(text)
+        wanted = "" if ok else waited_for(whole, self._ran_on) if timed_out is not None else refused_for(text)
         blamed = "" if ok else self._sandbox.blamed(whole)
         self.notes += [note for note in (wanted, blamed) if note]
         shown = "\n".join(filter(None, (text, *(f"[{note}]" for note in self.notes))))

@@ -60,6 +60,7 @@ class Child:
                 start_new_session=True,
             )
 
+        self._started = " ".join(argv).strip()
         self._process = sandbox.start(argv, make)
         self.group = self._process.pid
         self._loop = asyncio.get_running_loop()
@@ -123,6 +124,14 @@ class Child:
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
+
+    def still_running(self) -> tuple[str, ...]:
+        """The command lines of what of its group has not ended, the newest last; the program itself as it was started
+        only where nothing else runs. None where the system does not show them.
+        """
+        found = sorted(pid for pid, group, state in _processes() if group == self.group and state not in "ZX")
+        lines = [line for line in map(_command_line, found) if line]
+        return tuple([line for line in lines if line != self._started] or lines)
 
     # ── output and exit ──
 
@@ -219,9 +228,18 @@ def _is_marked(pid: int, mark: bytes) -> bool:
         return False
 
 
+def _command_line(pid: int) -> str:
+    try:
+        return (
+            (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        )
+    except OSError:
+        return ""
+
+
 def _processes() -> Iterator[tuple[int, int, str]]:
-    """Process id, group and state of every process."""
-    for entry in _PROC.iterdir():
+    """Process id, group and state of every process; none where the system does not show them."""
+    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 state, _, group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]

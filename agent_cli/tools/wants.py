@@ -17,6 +17,8 @@ _ASKING = (
 )
 _TAIL = 4_000
 _LONGEST = 160
+_MOST = 3
+"""Programs that are named."""
 _ADVICE = "there is no terminal and nobody to type: give answers as options (such as --yes or -m), or through a pipe or file"
 
 
@@ -28,12 +30,15 @@ def refused_for(text: str) -> str:
     return f"it wanted a terminal or an answer ({_short(found)}); {_ADVICE}" if found else ""
 
 
-def waited_for(text: str) -> str:
-    """What to tell of a command that ran out of time; "" where its last words are no question."""
+def waited_for(text: str, running: tuple[str, ...] = ()) -> str:
+    """What to tell of a command that ran out of time: its last words, if they are a question, else what still ran."""
     last = text.rstrip("\n").rpartition("\n")[2] if text and not text.endswith("\n") else ""
-    if not last.strip() or not re.search(_ASKING, last, re.IGNORECASE):
+    if last.strip() and re.search(_ASKING, last, re.IGNORECASE):
+        return f"its last words look like a question ({_short(last)}); {_ADVICE}"
+    if not running:
         return ""
-    return f"its last words look like a question ({_short(last)}); {_ADVICE}"
+    more = f" and {len(running) - _MOST} more" if len(running) > _MOST else ""
+    return f"what it still waited for: {', '.join(map(_short, running[-_MOST:]))}{more}"
 
 
 def _short(line: str) -> str:

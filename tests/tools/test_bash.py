@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import subprocess
 import time
@@ -155,9 +156,28 @@ async def test_programs_that_want_a_person_fail_fast(bench: Bench, command: str,
 async def test_the_time_limit_ends_everything_and_keeps_what_was_said(bench: Bench) -> None:
     command = "echo before; (trap '' TERM; sleep 61.25; echo after) & sleep 61.25; echo after"
     output = await bench.call("bash", command=command, timeout=1)
-    assert as_text(output) == "before\n[timed out after 1 s and was ended; the output may be partial]"
+    assert as_text(output) == (
+        "before\n[timed out after 1 s and was ended; the output may be partial]"
+        "\n[what it still waited for: 'sleep 61.25', 'sleep 61.25']"
+    )
     assert not output.ok
     await until_gone("61.25")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    (
+        ("cat pipe", "'cat pipe'"),
+        ("true; cat pipe | wc -l", "'cat pipe', 'wc -l'"),
+        ("echo x > pipe", "echo x > pipe"),
+        ("tail -f a.txt", "'tail -f a.txt'"),
+        ("printf 'Overwrite? [y/N] '; sleep 63.25", "a question ('Overwrite? [y/N]')"),
+    ),
+)
+async def test_the_model_is_told_what_a_line_waited_for(bench: Bench, command: str, told: str) -> None:
+    os.mkfifo(bench.root / "pipe")
+    bench.put("a.txt", "")
+    assert told in await bench.text("bash", command=command, timeout=1)
 
 
 @pytest.mark.parametrize(
@@ -271,6 +291,7 @@ async def test_the_time_limit_has_bounds(bench: Bench) -> None:
 
 async def test_no_descriptor_is_left_open(bench: Bench) -> None:
     await bench.call("bash", command="cd .")
+    gc.collect()  # what earlier tests left to the collector would be closed in between
     before = descriptors()
     for command in ("true", "cd . && true", "sleep 66.25 & true", "exit 1"):
         await bench.call("bash", command=command)
