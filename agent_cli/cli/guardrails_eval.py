@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.values import UsageError
 
 if TYPE_CHECKING:
+    from agent_cli.guardrails.known import Known
     from agent_cli.guardrails.measure import Alarm, Report
     from agent_cli.kernel.watching import Profile
 
@@ -35,6 +36,13 @@ def evaluate(
     polls: Annotated[
         bool, typer.Option("--polls", help="Count calls that wait for something like all others.")
     ] = False,
+    known_positive: Annotated[
+        bool,
+        typer.Option(
+            "--known-positive",
+            help="Feed each signal, as it is tuned here, a case that it must catch. Exit 1 where one does not.",
+        ),
+    ] = False,
     as_object: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Replay recorded sessions or labelled cases through every signal of the watchdog.
@@ -44,13 +52,36 @@ def evaluate(
     """
     from agent_cli.compose.corpus import evaluate as measured
 
-    report = measured(options_of(ctx), loaded(ctx), corpus, _profiles(profile), polls=polls)
-    if as_object:
-        from agent_cli.headless.jsonl import whole
-
-        typer.echo(as_json(whole(report)))
+    if known_positive:
+        _feed_known(ctx, corpus, _profiles(profile)[0] if profile else None, as_object=as_object)
         return
-    typer.echo(_shown(report))
+    report = measured(options_of(ctx), loaded(ctx), corpus, _profiles(profile), polls=polls)
+    typer.echo(as_json(_whole(report)) if as_object else _shown(report))
+
+
+def _feed_known(ctx: typer.Context, corpus: Path | None, profile: Profile | None, *, as_object: bool) -> None:
+    from agent_cli.compose.watchdog import tuned
+    from agent_cli.guardrails.known import known_positives
+
+    if corpus is not None:
+        raise UsageError("--known-positive brings its own cases: leave CORPUS out.")
+    settings = loaded(ctx).settings
+    found = known_positives(profile or settings.watchdog.profile, tuned(settings))
+    if as_object:
+        typer.echo(as_json([_whole(one) for one in found]))
+    else:
+        rows = [
+            (one.signal, one.verdict, one.severity or "", str(one.call or ""), one.reason) for one in found
+        ]
+        typer.echo(table(("signal", "verdict", "severity", "call", "reason"), rows, frozenset({3})))
+    if any(one.verdict == "missed" for one in found):
+        raise typer.Exit(1)
+
+
+def _whole(value: Report | Known) -> Any:
+    from agent_cli.headless.jsonl import whole
+
+    return whole(value)
 
 
 def _profiles(named: str) -> tuple[Profile, ...]:

@@ -26,13 +26,15 @@ def watchdog_mode(settings: Settings, *, attended: bool) -> WatchdogMode:
 
 def watching(settings: Settings, *, attended: bool) -> Callable[[], tuple[Signal, ...]]:
     """Makes fresh signals, by profile and as single ones are tuned."""
-    said = settings.watchdog
-    tuned: dict[SignalName, Tuned] = {
-        name: Tuned(rule.threshold, rule.severity, rule.scope, rule.enabled)
-        for name, rule in said.signals.items()
-    }
     enforced = watchdog_mode(settings, attended=attended) == "enforce"
-    return partial(signals, said.profile, tuned, enforced=enforced)
+    return partial(signals, settings.watchdog.profile, tuned(settings), enforced=enforced)
+
+
+def tuned(settings: Settings) -> dict[SignalName, Tuned]:
+    return {
+        name: Tuned(rule.threshold, rule.severity, rule.scope, rule.enabled)
+        for name, rule in settings.watchdog.signals.items()
+    }
 
 
 def start_line(loaded: Loaded, *, attended: bool) -> str:

@@ -70,9 +70,7 @@ def signals(
     profile: Profile = "default", tuned: Mapping[SignalName, Tuned] | None = None, *, enforced: bool = True
 ) -> tuple[Signal, ...]:
     """Fresh ones. `enforced` says that a critical one stops."""
-    plans: dict[SignalName, _Plan] = {
-        name: _plan(name, profile, (tuned or {}).get(name, Tuned())) for name in NAMES
-    }
+    plans = _plans(profile, tuned or {})
     dominant = plans["dominant-tool-call"]
     stop_at: int | None = None
     if enforced:
@@ -80,9 +78,18 @@ def signals(
     return tuple(_made(name, plan, profile, stop_at) for name, plan in plans.items() if plan.threshold)
 
 
+def thresholds(profile: Profile, tuned: Mapping[SignalName, Tuned]) -> dict[SignalName, int]:
+    """Those in force; 0 is off."""
+    return {name: plan.threshold for name, plan in _plans(profile, tuned).items()}
+
+
 class _Plan(Plain, frozen=True):
     threshold: int
     stance: Stance
+
+
+def _plans(profile: Profile, tuned: Mapping[SignalName, Tuned]) -> dict[SignalName, _Plan]:
+    return {name: _plan(name, profile, tuned.get(name, Tuned())) for name in NAMES}
 
 
 def _plan(name: SignalName, profile: Profile, tuned: Tuned) -> _Plan:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_cli.cli.entry import run
+from agent_cli.guardrails.book import NAMES
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.usage import Usage
@@ -206,3 +207,24 @@ def test_eval_says_what_is_wrong_with_a_corpus(session, capfd, tmp_path, argv, t
     code, out, err = asked(capfd, "guardrails", "eval", *argv)
     assert (code, out) == (2, "")
     assert told in err
+
+
+def test_eval_feeds_each_signal_what_it_must_catch_as_it_is_tuned_here(session, capfd, tmp_path):
+    code, out, err = asked(capfd, "guardrails", "eval", "--known-positive")
+    assert (code, err) == (0, "")
+    verdicts = {line.split()[0]: line.split()[1] for line in out.splitlines()[1:]}
+    assert verdicts == dict.fromkeys(NAMES, "caught")
+    assert (
+        "no-news                 off"
+        in asked(capfd, "guardrails", "eval", "--known-positive", "--profile", "seed")[1]
+    )
+    (tmp_path / "c.toml").write_text(
+        "[watchdog.signals.stuck-interaction]\nthreshold = 30\n[watchdog.signals.no-news]\nenabled = false\n"
+        "[watchdog.signals.repeated-tool-call]\nseverity = 'warn'\n"
+    )
+    code, out, _ = asked(capfd, "--config", "c.toml", "guardrails", "eval", "--known-positive", "--json")
+    found = {one["signal"]: one for one in json.loads(out)}
+    assert code == 1
+    assert found["stuck-interaction"]["verdict"] == "missed", "thirty copies do not fit into ten steps"
+    assert (found["no-news"]["verdict"], found["repeated-tool-call"]["severity"]) == ("off", "warn")
+    assert asked(capfd, "guardrails", "eval", CORPUS, "--known-positive")[0] == 2
