@@ -14,6 +14,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.guardrails.kill_switch import Switches as KillSwitches
 from agent_cli.guardrails.kill_switch import none_on
 from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.switching import KillSwitch
 from agent_cli.ports import Log
 
 if TYPE_CHECKING:  # sqlite3 is imported when the log is opened
@@ -43,9 +44,7 @@ class Kept(NamedTuple):
 def open_log(options: RunOptions, settings: Settings) -> Kept:
     cwd = str(options.cwd.resolve())
     if options.ephemeral:
-        from agent_cli.store.switches import beside
-
-        return _in_memory(options, cwd)._replace(switches=beside(session_db(options, settings)))
+        return _in_memory(options, cwd)._replace(switches=_beside(session_db(options, settings)))
     from agent_cli.store.sqlite import open_store
 
     store = open_store(session_db(options, settings))
@@ -57,6 +56,22 @@ def open_log(options: RunOptions, settings: Settings) -> Kept:
         store.close()
         raise
     return kept._replace(switches=store.switches.on)
+
+
+def _beside(path: Path) -> KillSwitches:
+    """For a run that writes no log there: nothing is read, nor imported, before there is a file."""
+    opened: list[KillSwitches] = []
+
+    def on() -> tuple[KillSwitch, ...]:
+        if not opened:
+            if not path.exists():
+                return ()
+            from agent_cli.store.sqlite import open_store
+
+            opened.append(open_store(path, read_only=True).switches.on)
+        return opened[0]()
+
+    return on
 
 
 def _in_memory(options: RunOptions, cwd: str) -> Kept:

@@ -10,6 +10,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.context.boundaries import MARK
 from agent_cli.engine.own_tools import ask_user, book, record_plan
+from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.permissions import hosts
@@ -75,9 +76,11 @@ def reach_of(settings: Settings) -> Reach:
     def private(host: str) -> bool:
         return host in scope.allow
 
-    return Reach(allowed, private)
+    return Reach(allowed, private, WEB)
 
 
+WEB = Breakers()
+"""Of the process: a host that is down for one session is down for all of them."""
 NO_TOOLS = Own()
 
 

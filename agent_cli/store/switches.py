@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.switching import KillSwitch
 from agent_cli.store.migrations import version_of
-from agent_cli.store.opening import connect_to_read
 from agent_cli.store.troubles import told
 
 ON = """
@@ -84,20 +82,6 @@ class Switches:
     def _never(self) -> bool:
         """A file of an older version on a disk that cannot be written: nobody can have turned one."""
         return version_of(self._connection) < SINCE
-
-
-def beside(path: Path) -> Callable[[], tuple[KillSwitch, ...]]:
-    """For a run that writes no log there: `Switches.on` once there is a file, and nothing before."""
-    opened: list[Switches] = []
-
-    def on() -> tuple[KillSwitch, ...]:
-        if not opened:
-            if not path.exists():
-                return ()
-            opened.append(Switches(connect_to_read(path, 1.0), path))
-        return opened[0].on()
-
-    return on
 
 
 def _not_on(scope: str, on: list[str]) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple, TypeAlias
 
+from agent_cli.guardrails.breaker import Breakers
+
 Address: TypeAlias = IPv4Address | IPv6Address
 
 _METADATA = frozenset(
@@ -32,11 +34,12 @@ class Reach(NamedTuple):
     """What the operator's rules say of hosts, asked again at every redirect.
 
     `allowed`: whether the host may be fetched from. `private`: whether this host, named exactly, may lie in a
-    private network or on this machine.
+    private network or on this machine. `breakers` know which hosts fail now; None asks every one.
     """
 
     allowed: Callable[[str], bool] = _everything
     private: Callable[[str], bool] = _nothing
+    breakers: Breakers | None = None
 
 
 def refusal(address: str, *, private: bool) -> str:

@@ -18,7 +18,7 @@ from agent_cli.tools.kinds import PDF, binary_kind, image_kind
 from agent_cli.tools.page import about, markdown_of
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.text import decode, readable
-from agent_cli.tools.web import SECONDS, Fetched, fetch, target_of
+from agent_cli.tools.web import SECONDS, Fetched, fetch, hung, target_of
 
 PAGE = 100_000
 """Bytes of one result."""
@@ -62,6 +62,7 @@ class FetchUrl:
                     raise ToolError(await asyncio.to_thread(_failure, fetched))
                 title, text = await asyncio.to_thread(_text_of, fetched)
         except TimeoutError:
+            hung(target, self._reach)
             raise ToolError(
                 f"{target.url} was given up after {SECONDS:g} s; nothing of it is kept."
             ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
@@ -30,6 +31,10 @@ class Target(NamedTuple):
     url: str
     host: str
     is_secure: bool
+
+
+class Unreached(ToolError):
+    """The host did not answer."""
 
 
 class Fetched(NamedTuple):
@@ -75,11 +80,43 @@ async def fetch(target: Target, reach: Reach) -> Fetched:
                 f"The redirect to {target.url} was not followed: the rules of the operator do not allow {target.host} "
                 "unasked. Fetch that address itself if you need it."
             )
-        answer = await _request(target, reach)
+        answer = await _guarded(target, reach)
         if isinstance(answer, Fetched):
             return answer
         target = answer
     raise ToolError(f"More than {MOST_HOPS} redirects, the last to {target.url}: this address leads nowhere.")
+
+
+async def _guarded(target: Target, reach: Reach) -> Fetched | Target:
+    """One request behind the circuit breaker of its host. A host that answers, if only that it refuses, does not fail."""
+    if reach.breakers is None:
+        return await _request(target, reach)
+    breaker = reach.breakers.of(target.host)
+    if not breaker.admit(time.monotonic()):
+        seconds = breaker.probes_in(time.monotonic())
+        raise ToolError(
+            f"{target.host} failed {breaker.failures} times in a row and is not asked now: the next attempt is possible in "
+            f"{seconds:.0f} s. Nothing was fetched; go on without it."
+        )
+    try:
+        answer = await _request(target, reach)
+    except Unreached:
+        breaker.failed(time.monotonic())
+        raise
+    except BaseException:
+        breaker.abandoned()
+        raise
+    if isinstance(answer, Fetched) and answer.status >= 500:
+        breaker.failed(time.monotonic())
+    else:
+        breaker.succeeded()
+    return answer
+
+
+def hung(target: Target, reach: Reach) -> None:
+    """It was given up: that counts as a failure of the host."""
+    if reach.breakers is not None:
+        reach.breakers.of(target.host).failed(time.monotonic())
 
 
 async def _request(target: Target, reach: Reach) -> Fetched | Target:
@@ -104,7 +141,7 @@ async def _request(target: Target, reach: Reach) -> Fetched | Target:
     except (ToolError, TimeoutError):
         raise
     except (OSError, httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as problem:
-        raise ToolError(
+        raise Unreached(
             f"Cannot fetch {target.url}: {_cause(problem)}. Proxies of the environment are not used here."
         ) from None
 
@@ -214,7 +251,7 @@ async def _addresses(host: str, port: int, *, private: bool) -> list[str]:
             host.strip("[]"), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
     except socket.gaierror as problem:
-        raise ToolError(f"Cannot fetch from {host}: the name has no address ({problem.strerror}).") from None
+        raise Unreached(f"Cannot fetch from {host}: the name has no address ({problem.strerror}).") from None
     all_of_it = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     refused = {address: refusal(address, private=private) for address in all_of_it}
     good = [address for address, why in refused.items() if not why]

@@ -9,7 +9,7 @@ import pytest
 
 from agent_cli.kernel.errors import StoreError
 from agent_cli.store.sqlite import open_store
-from agent_cli.store.switches import NotOn, Switches, beside
+from agent_cli.store.switches import NotOn, Switches
 
 
 @pytest.fixture
@@ -51,16 +51,6 @@ def test_what_is_not_on_cannot_be_taken_back(path):
     store.switches.turn_on("tool:bash", "x", "ann", 1.0)
     with pytest.raises(NotOn, match="On are: tool:bash"):
         store.switches.turn_off("all", "", "ann", 2.0)
-    store.close()
-
-
-def test_a_run_without_a_log_sees_a_file_that_comes_later(path):
-    on = beside(path)
-    assert on() == ()
-    assert not path.exists()
-    store = open_store(path)
-    store.switches.turn_on("all", "fire", "ann", 1.0)
-    assert [switch.scope for switch in on()] == ["all"]
     store.close()
 
 

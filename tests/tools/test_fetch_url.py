@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import as_text
 from agent_cli.tools import fetch_url, web
@@ -357,3 +358,51 @@ async def test_what_the_person_sees(site: Web, open_bench: Bench) -> None:
     output = await open_bench.call("fetch_url", url=site.url("/"))
     assert "bytes of text" in str(output.for_human)
     assert "hello" in as_text(output)
+
+
+# ── hosts that fail ──
+
+
+async def test_a_host_that_fails_five_times_is_not_asked_and_then_once(
+    site: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(web.time, "monotonic", lambda: now)
+    breakers = Breakers()
+    bench = Bench(tmp_path, reach=Reach(private=lambda host: True, breakers=breakers))
+    site.pages["/down"] = Page(b"", 503)
+    for _ in range(5):
+        with pytest.raises(ToolError, match="answered 503"):
+            await bench.text("fetch_url", url=site.url("/down"))
+    with pytest.raises(ToolError, match=r"127\.0\.0\.1 failed 5 times in a row .* possible in 30 s"):
+        await bench.text("fetch_url", url=site.url("/up"))
+    assert len(site.asked) == 5, "an open breaker asks nobody"
+    now = 131.0
+    site.pages["/up"] = Page(b"<p>back again</p>")
+    assert "back again" in await bench.text("fetch_url", url=site.url("/up"))
+    assert breakers.of("127.0.0.1").standing() == "closed"
+
+
+async def test_a_refusal_is_no_failure_of_a_host_and_a_dead_port_is(site: Web, tmp_path: Path) -> None:
+    breakers = Breakers(threshold=2)
+    bench = Bench(tmp_path, reach=Reach(private=lambda host: True, breakers=breakers))
+    for _ in range(3):
+        with pytest.raises(ToolError, match="answered 404"):
+            await bench.text("fetch_url", url=site.url("/nothing"))
+    assert breakers.of("127.0.0.1").standing() == "closed"
+    for _ in range(2):
+        with pytest.raises(ToolError, match="Cannot fetch"):
+            await bench.text("fetch_url", url="http://127.0.0.1:9/")
+    assert breakers.of("127.0.0.1").standing() == "open"
+
+
+async def test_only_one_of_many_probes_a_host_that_was_down(site: Web, tmp_path: Path) -> None:
+    breakers = Breakers(threshold=1, cool_down=0.0)
+    breakers.of("127.0.0.1").failed(0.0)
+    bench = Bench(tmp_path, reach=Reach(private=lambda host: True, breakers=breakers))
+    site.pages["/up"] = Page(b"<p>back again</p>")
+    told = await asyncio.gather(
+        *(bench.text("fetch_url", url=site.url("/up")) for _ in range(8)), return_exceptions=True
+    )
+    assert sum(isinstance(each, str) for each in told) == 1
+    assert len(site.asked) == 1
