@@ -55,7 +55,7 @@ def _terminal(options: RunOptions) -> Condition:
 
 
 def _clipboard() -> Condition:
-    from agent_cli.tui.outside import copiers
+    from agent_cli.talk.outside import copiers
 
     found = [command[0] for command in copiers()]
     if found:

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from pathlib import Path
 
 from msgspec import structs
 from msgspec.structs import replace
 
-from agent_cli import __version__
-from agent_cli.compose.files import files_below
-from agent_cli.compose.operators_log import follow
+from agent_cli.compose.known import Known, log_to_file, welcome
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.scope import gates
-from agent_cli.compose.session import open_session, prepare
-from agent_cli.compose.sessions import Sessions
+from agent_cli.compose.session import open_session
 from agent_cli.compose.trust import ask
-from agent_cli.compose.watchdog import watchdog_mode
-from agent_cli.compose.workplace import Workplace
-from agent_cli.config import places
 from agent_cli.config.sections.screen import Ui
-from agent_cli.config.settings import Settings
-from agent_cli.config.sources import Loaded
 from agent_cli.engine.session import Session
-from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import AgentError
-from agent_cli.talk.door import Sources, Welcome
-from agent_cli.talk.health import Condition
+from agent_cli.talk.door import Welcome
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
 from agent_cli.tui.switching import choose
-
-LOG = "agent-cli.log"
 
 
 def run(options: RunOptions, first_message: str | None) -> int:
@@ -52,46 +36,16 @@ def run(options: RunOptions, first_message: str | None) -> int:
         from agent_cli.store.memory import MemoryStore
 
         options = replace(options, memory=MemoryStore())
-    _log_to_file(options)
+    log_to_file(options)
     screen = Screen(options)
     app = screen.app = AgentApp(
         screen.open,
-        welcome=_welcome(options),
+        welcome=welcome(options),
         first_message=first_message,
         setup=FirstSteps(options),
-        sources=Sources(
-            screen.model_names,
-            screen.rules,
-            screen.watchdog,
-            partial(files_below, options.cwd),
-            screen.gates,
-            Sessions(options, screen.use),
-            Workplace(options, places.logs_dir(options.environ) / LOG),
-            partial(_examine, options),
-        ),
+        sources=screen.sources(),
     )
     return run_app(app).exit_code
-
-
-def _examine(options: RunOptions) -> Sequence[Condition]:
-    from agent_cli.compose.health import examine
-
-    return examine(options)
-
-
-def _welcome(options: RunOptions) -> Welcome:
-    """What is known before config was read."""
-    mode = options.flags.get("permissions.mode", "ask")
-    known: tuple[Mode, ...] = tuple(name for name in MODES if name == mode)
-    return Welcome(
-        version=__version__,
-        cwd=str(options.cwd),
-        model=str(options.flags.get("model.name", "")),
-        mode=known[0] if known else "ask",
-        history=str(_history(options)),
-        log=str(places.logs_dir(options.environ) / LOG),
-        theme=str(options.flags.get("ui.theme", "dark")),
-    )
 
 
 def _adopted(welcome: Welcome, ui: Ui) -> Welcome:
@@ -110,85 +64,22 @@ def _adopted(welcome: Welcome, ui: Ui) -> Welcome:
     )
 
 
-def _history(options: RunOptions) -> Path:
-    """Earlier messages are kept per project, named by its path."""
-    name = hashlib.blake2b(str(options.cwd.resolve()).encode(), digest_size=8).hexdigest()
-    return places.state_dir(options.environ) / "history" / f"{name}.jsonl"
-
-
-def _log_to_file(options: RunOptions) -> None:
-    import logging
-
-    from agent_cli.compose.discreet import Discreet
-
-    directory = places.logs_dir(options.environ)
-    try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler: logging.Handler = logging.FileHandler(directory / LOG, delay=True)
-    except OSError:
-        handler = logging.NullHandler()
-    handler.setFormatter(Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    ours = logging.getLogger("agent_cli")
-    ours.addHandler(handler)
-    ours.setLevel(logging.INFO)
-
-
-class Screen:
+class Screen(Known):
     """Opens the session off the first frame; imports and config are read in a thread meanwhile."""
 
-    def __init__(self, options: RunOptions) -> None:
-        self._options = options
-        self._settings: Settings | None = None
-        self._loaded: Loaded | None = None
-        self.app: AgentApp | None = None
-        self._log: asyncio.Task[None] | None = None
+    app: AgentApp | None = None
 
     async def open(self) -> Session:
-        loaded = await asyncio.to_thread(prepare, self._options)
-        self._settings, self._loaded = loaded.settings, loaded
+        loaded = await asyncio.to_thread(self.read)
         if self.app is not None:
-            self.app.adopt(_adopted(self.app.welcome, self._settings.ui))
-        options = self._options
+            self.app.adopt(_adopted(self.app.welcome, loaded.settings.ui))
+        options = self.options
         if options.resume == "" and self.app is not None:
             wish = await choose(self.app.conversation)
             options = replace(options, resume=wish.resume or None)
         session = open_session(options, loaded).session
-        self._log = follow(session)
+        self.use(loaded.settings, session)
         return session
-
-    def use(self, settings: Settings, session: Session) -> None:
-        """Another session was opened with these settings."""
-        self._settings = settings
-        self._log = follow(session)
-
-    def watchdog(self) -> str:
-        """Its mode; "" before config is read."""
-        return watchdog_mode(self._settings, attended=self._options.attended) if self._settings else ""
-
-    def rules(self) -> Sequence[str]:
-        """The permission rules of config, one a line."""
-        if self._settings is None:
-            return ()
-        permissions = self._settings.permissions
-        return (
-            *(f"deny {rule}" for rule in permissions.deny),
-            *(f"allow {rule}" for rule in permissions.allow),
-        )
-
-    def gates(self) -> Sequence[tuple[str, str]]:
-        """What decides about calls beside mode and rules; nothing before config is read."""
-        return () if self._loaded is None else gates(self._options, self._loaded)
-
-    def model_names(self) -> Sequence[str]:
-        """Every model of the catalog whose provider has a key here, and what is installed."""
-        from agent_cli.providers import catalog
-        from agent_cli.providers.claude.names import installed as programs
-        from agent_cli.providers.local.provider import installed
-
-        names = [card.id for card in catalog.cards("")]
-        command = self._settings.claude.command if self._settings else "claude"
-        names += programs(command, self._options.environ)
-        return [*names, *(f"local:{name}" for name in installed())]
 
 
 class FirstSteps:

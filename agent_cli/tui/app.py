@@ -20,10 +20,11 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
+from agent_cli.talk import outside
 from agent_cli.talk.commands import book
 from agent_cli.talk.door import Door, Leave, Sources, Welcome
 from agent_cli.talk.untrusted import clean
-from agent_cli.tui import outside, switching
+from agent_cli.tui import switching
 from agent_cli.tui.blocks.notice import Notice
 from agent_cli.tui.completion import MODEL
 from agent_cli.tui.composer import Composer

@@ -11,9 +11,9 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from agent_cli.talk.history import History
 from agent_cli.talk.untrusted import clean
 from agent_cli.tui.editing import Edit
-from agent_cli.tui.history import History
 from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.past_search import PastSearch
 from agent_cli.tui.pastes import Pastes

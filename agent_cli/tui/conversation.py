@@ -16,12 +16,13 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.todo import TodoItem
+from agent_cli.talk import outside
 from agent_cli.talk.answers import Answer
 from agent_cli.talk.commands import book, own
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sources, Welcome
+from agent_cli.talk.history import History
 from agent_cli.talk.resumed import restored
-from agent_cli.tui import outside
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
@@ -37,7 +38,6 @@ from agent_cli.tui.finder import Finder
 from agent_cli.tui.footer import Footer
 from agent_cli.tui.guide import KeyGuide
 from agent_cli.tui.herald import Herald
-from agent_cli.tui.history import History
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.keys import Keys
 from agent_cli.tui.lines import Lines, nothing

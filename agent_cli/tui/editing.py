@@ -10,7 +10,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 from textual.message import Message
 
-from agent_cli.tui import outside
+from agent_cli.talk import outside
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_cli.tui.history import History
+from agent_cli.talk.history import History
 
 
 class PastSearch:

@@ -11,10 +11,10 @@ import pytest
 from agent_cli.compose.files import files_below
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text
+from agent_cli.talk import outside
 from agent_cli.talk.door import Sources, Welcome
-from agent_cli.tui import outside
+from agent_cli.talk.history import History
 from agent_cli.tui import paths as paths_module
-from agent_cli.tui.history import History
 from agent_cli.tui.past_search import PastSearch
 from agent_cli.tui.paths import Paths, quoted, token
 from tests.fakes.screen import screen, sees, shown, strike, until

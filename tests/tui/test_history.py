@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_cli.tui.history import LIMIT, LONGEST, History
+from agent_cli.talk.history import LIMIT, LONGEST, History
 
 
 @pytest.fixture

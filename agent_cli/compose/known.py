@@ -1,0 +1,135 @@
+"""What a front end with a person asks for, from the other rooms: models, rules, sessions, files, the log file."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from agent_cli import __version__
+from agent_cli.compose.files import files_below
+from agent_cli.compose.operators_log import follow
+from agent_cli.compose.options import RunOptions
+from agent_cli.compose.scope import gates
+from agent_cli.compose.session import prepare
+from agent_cli.compose.sessions import Sessions
+from agent_cli.compose.watchdog import watchdog_mode
+from agent_cli.compose.workplace import Workplace
+from agent_cli.config import places
+from agent_cli.config.settings import Settings
+from agent_cli.config.sources import Loaded
+from agent_cli.engine.session import Session
+from agent_cli.kernel.commands import MODES, Mode
+from agent_cli.talk.door import Sources, Welcome
+from agent_cli.talk.health import Condition
+
+LOG = "agent-cli.log"
+
+
+class Known:
+    """What is known of the run: its options at first, its settings once config was read."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+        self.settings: Settings | None = None
+        self.loaded: Loaded | None = None
+        self._log: asyncio.Task[None] | None = None
+
+    def read(self) -> Loaded:
+        """Config. Blocks. Raises ConfigError."""
+        loaded = prepare(self.options)
+        self.settings, self.loaded = loaded.settings, loaded
+        return loaded
+
+    def sources(self) -> Sources:
+        options = self.options
+        return Sources(
+            self.model_names,
+            self.rules,
+            self.watchdog,
+            partial(files_below, options.cwd),
+            self.gates,
+            Sessions(options, self.use),
+            Workplace(options, places.logs_dir(options.environ) / LOG),
+            partial(_examine, options),
+        )
+
+    def use(self, settings: Settings, session: Session) -> None:
+        """Another session was opened with these settings."""
+        self.settings = settings
+        self._log = follow(session)
+
+    def watchdog(self) -> str:
+        """Its mode; "" before config is read."""
+        return watchdog_mode(self.settings, attended=self.options.attended) if self.settings else ""
+
+    def rules(self) -> Sequence[str]:
+        """The permission rules of config, one a line."""
+        if self.settings is None:
+            return ()
+        permissions = self.settings.permissions
+        return (
+            *(f"deny {rule}" for rule in permissions.deny),
+            *(f"allow {rule}" for rule in permissions.allow),
+        )
+
+    def gates(self) -> Sequence[tuple[str, str]]:
+        """What decides about calls beside mode and rules; nothing before config is read."""
+        return () if self.loaded is None else gates(self.options, self.loaded)
+
+    def model_names(self) -> Sequence[str]:
+        """Every model of the catalog whose provider has a key here, and what is installed."""
+        from agent_cli.providers import catalog
+        from agent_cli.providers.claude.names import installed as programs
+        from agent_cli.providers.local.provider import installed
+
+        names = [card.id for card in catalog.cards("")]
+        command = self.settings.claude.command if self.settings else "claude"
+        names += programs(command, self.options.environ)
+        return [*names, *(f"local:{name}" for name in installed())]
+
+
+def _examine(options: RunOptions) -> Sequence[Condition]:
+    from agent_cli.compose.health import examine
+
+    return examine(options)
+
+
+def welcome(options: RunOptions) -> Welcome:
+    """What is known before config was read."""
+    mode = options.flags.get("permissions.mode", "ask")
+    known: tuple[Mode, ...] = tuple(name for name in MODES if name == mode)
+    return Welcome(
+        version=__version__,
+        cwd=str(options.cwd),
+        model=str(options.flags.get("model.name", "")),
+        mode=known[0] if known else "ask",
+        history=str(history(options)),
+        log=str(places.logs_dir(options.environ) / LOG),
+        theme=str(options.flags.get("ui.theme", "dark")),
+    )
+
+
+def history(options: RunOptions) -> Path:
+    """Earlier messages are kept per project, named by its path."""
+    name = hashlib.blake2b(str(options.cwd.resolve()).encode(), digest_size=8).hexdigest()
+    return places.state_dir(options.environ) / "history" / f"{name}.jsonl"
+
+
+def log_to_file(options: RunOptions) -> None:
+    import logging
+
+    from agent_cli.compose.discreet import Discreet
+
+    directory = places.logs_dir(options.environ)
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handler: logging.Handler = logging.FileHandler(directory / LOG, delay=True)
+    except OSError:
+        handler = logging.NullHandler()
+    handler.setFormatter(Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    ours = logging.getLogger("agent_cli")
+    ours.addHandler(handler)
+    ours.setLevel(logging.INFO)
