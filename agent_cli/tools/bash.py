@@ -29,7 +29,7 @@ from agent_cli.tools.programs import programs_of
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.shell_start import environment, shell_program, shell_words
 from agent_cli.tools.shells import Shells
-from agent_cli.tools.wants import refused_for, waited_for
+from agent_cli.tools.wants import refused_for, waited_for, wants_a_screen
 from agent_cli.tools.workspace import Workspace
 
 DEFAULT_SECONDS = 120
@@ -88,6 +88,12 @@ class Bash:
         """On cancellation the error carries the output so far as its argument."""
         if not args.command.strip() or "\0" in args.command:
             raise ToolError("The command is empty or holds a NUL character.")
+        editor = wants_a_screen(args.command)
+        if editor:
+            raise ToolError(
+                f"Nothing was run: {editor} would wait for keys, and there is no terminal and nobody to type. Change files "
+                f"with a tool for that, or give {editor} its commands as options and an end (-es -c … -c wq)."
+            )
         self._check_judged(args.command)
         if isinstance(args, ShellArguments) and args.background:
             return await self._in_background(args)

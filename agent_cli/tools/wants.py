@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent_cli.permissions.shell import scan, verb_of
+
 _REFUSED = (
     r"not a (tty|terminal|typewriter)|no tty|(a|requires?( a)?) terminal|inappropriate ioctl|error opening terminal"
     r"|/dev/tty|tty present|not from a terminal|not to a terminal|eof when reading a line|unexpected end of input"
@@ -20,6 +22,24 @@ _LONGEST = 160
 _MOST = 3
 """Programs that are named."""
 _ADVICE = "there is no terminal and nobody to type: give answers as options (such as --yes or -m), or through a pipe or file"
+
+
+_EDITORS = frozenset({"vi", "vim", "nvim", "view", "vimdiff", "rvim", "gvim", "nvi", "elvis", "vile"})
+_BEFORE = frozenset({"sudo", "doas", "env", "time", "nohup", "command", "exec"})
+_BATCH = re.compile(r"-(es|Es|s|S|e|E|version|-version|-help|h|-headless|-cmd|c)|\+.*", re.DOTALL)
+"""With such an option an editor may end by itself."""
+
+
+def wants_a_screen(command: str) -> str:
+    """The editor in the line that would wait for keys until its time is up, "" where none is: they do not fail by themselves."""
+    for segment in scan(command).found:
+        words = list(segment.words)
+        while words and (words[0] in _BEFORE or "=" in words[0] or words[0].startswith("-")):
+            del words[0]
+        editor = verb_of(tuple(words))
+        if editor in _EDITORS and not any(_BATCH.fullmatch(word) for word in words[1:]):
+            return editor
+    return ""
 
 
 def refused_for(text: str) -> str:

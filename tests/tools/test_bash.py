@@ -19,6 +19,7 @@ from agent_cli.tools import bash as shell
 from agent_cli.tools import process
 from agent_cli.tools.capture import Capture, Live, plain
 from agent_cli.tools.process import Child
+from agent_cli.tools.wants import wants_a_screen
 from tests.tools.bench import Bench
 
 
@@ -151,6 +152,32 @@ async def test_programs_that_want_a_person_fail_fast(bench: Bench, command: str,
     assert not output.ok
     assert said in as_text(output)
     assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize(
+    "command",
+    ("vim a.txt", "cd . && /usr/bin/vi a.txt", "sudo vim a.txt", "nvim", "GIT_EDITOR=vim vimdiff a b"),
+)
+async def test_an_editor_that_would_wait_for_keys_is_not_started(bench: Bench, command: str) -> None:
+    assert "nobody to type" in await bench.refused("bash", command=command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    (
+        "vim -es a.txt -c wq",
+        "vim --version",
+        "echo vim",
+        "which vim",
+        "git config core.editor vim",
+        "nvim --headless +q",
+        "sudo apt-get install vim",
+        "make vi",
+        "ls | grep vim",
+    ),
+)
+def test_an_editor_that_ends_by_itself_is(command: str) -> None:
+    assert wants_a_screen(command) == ""
 
 
 async def test_the_time_limit_ends_everything_and_keeps_what_was_said(bench: Bench) -> None:
