@@ -15,6 +15,8 @@ from agent_cli.config.settings import Settings
 Path: TypeAlias = tuple[str, ...]
 """A dotted key in its parts. Names of providers and models are one part, dots included."""
 
+SCHEMA = "$schema"
+"""What a file may say at its top for an editor."""
 NAMED = ("providers", "models", "task_classes")
 """Sections whose second part is a name that the operator chooses."""
 HEADERS = "headers"
@@ -142,6 +144,8 @@ def all_keys() -> tuple[Key, ...]:
 def json_schema() -> dict[str, Any]:
     """Of a config file, for editors and checkers."""
     found = msgspec.json.schema(Settings)
+    says = "Where an editor finds this schema; it is not read."
+    found["$defs"][Settings.__name__]["properties"][SCHEMA] = {"type": "string", "description": says}
     for section in {held for held in _sections(Settings) if rest_of(held)}:
         rest = rest_of(section)
         described = found["$defs"][section.__name__]

@@ -12,7 +12,17 @@ from typing import Any
 
 import msgspec
 
-from agent_cli.config import check, fields, files, old_spellings, places, problems, recipes, task_classes
+from agent_cli.config import (
+    check,
+    fields,
+    files,
+    lines,
+    old_spellings,
+    places,
+    problems,
+    recipes,
+    task_classes,
+)
 from agent_cli.config.kinds import allowed_path
 from agent_cli.config.settings import VERSION, Settings
 from agent_cli.config.trust import RUNS, waiting, without
@@ -220,6 +230,8 @@ def _of_task(task: task_classes.Task, cwd: Path) -> Layer:
 
 def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
     """Every layer fits the schema by itself, so that each mistake has a place."""
+    for held in (layer.tree, layer.written):
+        held.pop(fields.SCHEMA, None)
     newer = isinstance(version := layer.tree.get("version"), int) and version > VERSION
     for name in [name for name in layer.tree if name not in Settings.__struct_fields__]:
         del layer.tree[name], layer.written[name]
@@ -228,11 +240,14 @@ def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
                 f"{layer.origin} was written for a newer agent-cli; '{name}' is unknown to this one and ignored."
             )
         else:
-            wrong.append(problems.unknown((name,), layer.origin))
+            wrong.append(problems.unknown((name,), lines.located(layer.origin, (name,))))
     try:
         check.read(Settings, layer.tree)
     except check.Refused as refused:
-        wrong.extend(problems.told(mistake, layer.origin, layer.written) for mistake in refused.mistakes)
+        wrong.extend(
+            problems.told(mistake, lines.located(layer.origin, mistake.path), layer.written)
+            for mistake in refused.mistakes
+        )
         return
     old_spellings.renew(layer.origin, layer.tree, wrong, notices)
 

@@ -21,6 +21,7 @@ from agent_cli.kernel.wire import is_object
 FILE = "trust.json"
 
 FREE = (
+    "$schema",
     "version",
     "run_status",
     "model.name",

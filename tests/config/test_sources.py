@@ -183,7 +183,7 @@ def test_two_files_in_one_directory(place: Place) -> None:
 )
 def test_unknown_keys_at_any_depth(place: Place, content: object, said: str) -> None:
     file = place.write(place.project, content)
-    assert place.refusal().startswith(f"{file}: ")
+    assert place.refusal().startswith(f"{file}:1: ")
     assert said in place.refusal()
 
 
@@ -234,7 +234,7 @@ def test_unknown_keys_at_any_depth(place: Place, content: object, said: str) -> 
 )
 def test_wrong_values_are_named_with_key_value_and_file(place: Place, content: object, said: str) -> None:
     file = place.write(place.project, content)
-    assert place.refusal().startswith(f"{file}: ")
+    assert place.refusal().startswith(f"{file}:1: ")
     assert said in place.refusal()
 
 
@@ -250,8 +250,8 @@ def test_everything_that_is_wrong_is_said_at_once(place: Place) -> None:
     lines = place.refusal({"budgets.max_tokens": "many"}, AGENT_CLI_MODEL__EFFORT="hihg").splitlines()
     assert lines[0] == "The configuration is wrong in several places:"
     assert lines[1:] == [
-        f"{user}: there is no setting 'ui.them'; did you mean 'ui.theme'?",
-        f"{project}: budgets.max_steps = -1 must be at least 0",
+        f"{user}:1: there is no setting 'ui.them'; did you mean 'ui.theme'?",
+        f"{project}:1: budgets.max_steps = -1 must be at least 0",
         "AGENT_CLI_MODEL__EFFORT: model.effort = \"hihg\" must be 'low', 'medium' or 'high'; did you mean 'high'?",
         'command line: budgets.max_tokens = "many" must be a whole number',
     ]
@@ -426,7 +426,7 @@ def test_headers_are_the_operators_names_and_texts(place: Place) -> None:
         "X-Api.Version",
     )
     wrong = place.write(place.user, {"providers": {"x": {"headers": {"a": 1}}}})
-    assert f"{wrong}: providers.x.headers.a = 1 must be a text" in place.refusal(V="7")
+    assert f"{wrong}:1: providers.x.headers.a = 1 must be a text" in place.refusal(V="7")
 
 
 @pytest.mark.parametrize("kind", ["pipe", "endless", "large"])
