@@ -12,15 +12,16 @@ from msgspec.structs import replace
 
 from agent_cli.compose.known import Known, log_to_file, welcome
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.session import open_session
+from agent_cli.compose.session import open_session, prepare
 from agent_cli.compose.trust import ask
 from agent_cli.config.sections.screen import Ui
+from agent_cli.config.sources import Loaded
 from agent_cli.engine.session import Session
-from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.errors import AgentError, ModelGone
 from agent_cli.talk.door import Welcome
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
-from agent_cli.tui.switching import choose
+from agent_cli.tui.switching import another_model, choose
 
 
 def run(options: RunOptions, first_message: str | None) -> int:
@@ -77,9 +78,20 @@ class Screen(Known):
         if options.resume == "" and self.app is not None:
             wish = await choose(self.app.conversation)
             options = replace(options, resume=wish.resume or None)
-        session = open_session(options, loaded).session
+        session = await self._opened(options, loaded)
         self.use(loaded.settings, session)
         return session
+
+    async def _opened(self, options: RunOptions, loaded: Loaded) -> Session:
+        """With another model where its own is gone, if the operator names one."""
+        try:
+            return open_session(options, loaded).session
+        except ModelGone as problem:
+            if self.app is None:
+                raise
+            name = await another_model(self.app.conversation, problem)
+        options = replace(options, flags={**options.flags, "model.name": name})
+        return open_session(options, await asyncio.to_thread(prepare, options)).session
 
 
 class FirstSteps:

@@ -86,6 +86,7 @@ class Sessions:
             resume_latest=False,
             fork=wish.fork or None,
             name=None,
+            flags={**self._options.flags, **({"model.name": wish.model} if wish.model else {})},
             ephemeral=self._options.ephemeral and not stored,
             notices=(),
         )

@@ -38,12 +38,13 @@ class Picking(NamedTuple):
 class Wish(Plain, frozen=True):
     """Another session in this one's place: the one of that id or name, a fork (ID or ID@ENTRY), else a new one.
 
-    `anew` says that it is the present one, opened again.
+    `anew` says that it is the present one, opened again. `model` is the one to go on with, "" for its own.
     """
 
     resume: str = ""
     fork: str = ""
     anew: bool = False
+    model: str = ""
 
 
 class Stage(Protocol):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from msgspec import structs
 from textual.theme import Theme
 from textual.widget import Widget
 
-from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.errors import AgentError, ModelGone
 from agent_cli.talk.commands import sessions as commands
-from agent_cli.talk.door import Welcome
-from agent_cli.talk.stage import Wish
+from agent_cli.talk.door import Door, Sessions, Welcome
+from agent_cli.talk.stage import Picking, Row, Wish
 from agent_cli.tui.blocks.notice import Banner
 from agent_cli.tui.conversation import Conversation
 from agent_cli.tui.ink import ink_of
@@ -47,7 +48,7 @@ async def switch(app: Holder, wish: Wish) -> None:
         if wish.anew:
             await source.check()
             await _close(before, "it is opened anew")
-        session = await source.open(wish)
+        session = await _opened(before, source, wish)
         if not wish.anew:
             await _close(before, "the operator went to another session")
     except AgentError as problem:
@@ -64,6 +65,43 @@ async def switch(app: Holder, wish: Wish) -> None:
     await after.follow(session)
 
 
+async def _opened(conversation: Conversation, source: Sessions, wish: Wish) -> Door:
+    """With another model where its own is gone, if the operator names one."""
+    try:
+        return await source.open(wish)
+    except ModelGone as problem:
+        return await source.open(structs.replace(wish, model=await another_model(conversation, problem)))
+
+
+async def another_model(conversation: Conversation, problem: ModelGone) -> str:
+    """Asks which model to go on with. Raises the problem where none was chosen."""
+    conversation.put(Banner("The model of that session is gone.", str(problem)))
+    models = conversation.desk.sources.models
+    rows: Callable[[], list[Row]] = lambda: [Row(name, name) for name in models()]  # noqa: E731  one line
+    name = await _picked(
+        conversation, Picking("Go on with which model?", rows, _nobody, "no model is known here")
+    )
+    if not name:
+        raise problem
+    return name
+
+
+async def _picked(conversation: Conversation, picking: Picking) -> str:
+    """The key of what was chosen, "" for nothing."""
+    answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def chosen(key: str) -> None:
+        if not answer.done():
+            answer.set_result(key)
+
+    conversation.stage.pick(picking._replace(chosen=chosen, left=lambda: chosen("")))
+    return await answer
+
+
+def _nobody(key: str) -> None:
+    """In the place of who is told what was chosen."""
+
+
 async def _close(conversation: Conversation, reason: str) -> None:
     if conversation.desk.session is not None:
         await conversation.desk.session.close(reason)
@@ -74,14 +112,4 @@ async def choose(conversation: Conversation) -> Wish:
     source = conversation.desk.sources.sessions
     if source is None:
         return Wish()
-    answer: asyncio.Future[Wish] = asyncio.get_running_loop().create_future()
-
-    def chosen(key: str) -> None:
-        if not answer.done():
-            answer.set_result(Wish(resume=key))
-
-    def left() -> None:
-        chosen("")
-
-    conversation.stage.pick(commands.picking(source, "", chosen, left))
-    return await answer
+    return Wish(resume=await _picked(conversation, commands.picking(source, "", _nobody)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.errors import AgentError, SessionLocked
+from agent_cli.kernel.errors import AgentError, ModelGone, SessionLocked
 from agent_cli.talk.commands.sessions import age
 from agent_cli.talk.door import Door, Form, Known, Sources
 from agent_cli.talk.stage import Wish
@@ -110,6 +110,34 @@ async def test_a_session_that_cannot_be_opened_leaves_this_one_open():
         assert app.session is first
 
 
+async def test_where_its_model_is_gone_another_one_is_asked_for():
+    first, shelf = FakeSession(), Shelf()
+    shelf.refuses = ModelGone("Session '01OLD' was held with mine/gpt-5, which cannot be used now.")
+    sources = Sources(sessions=shelf, models=lambda: ("model-a", "model-b"))
+    async with screen(first, sources=sources) as (app, pilot):
+        strike(app, "/resume 01OLD")
+        await pilot.press("enter")
+        await sees(pilot, "Go on with which model?")
+        assert "was held with mine/gpt-5" in shown(app)
+        shelf.refuses = None
+        await sees(pilot, "model-b")
+        await pilot.press("down", "enter")
+        await sees(pilot, "said in 01OLD")
+    assert shelf.wishes == [Wish(resume="01OLD"), Wish(resume="01OLD", model="model-b")]
+
+
+async def test_without_another_model_everything_stays_as_it_was():
+    first, shelf = FakeSession(), Shelf()
+    shelf.refuses = ModelGone("Session '01OLD' was held with mine/gpt-5, which cannot be used now.")
+    async with screen(first, sources=Sources(sessions=shelf, models=lambda: ("model-a",))) as (app, pilot):
+        strike(app, "/resume 01OLD")
+        await pilot.press("enter")
+        await sees(pilot, "model-a")
+        await pilot.press("escape")
+        await sees(pilot, "Nothing else has changed.")
+        assert app.session is first
+
+
 def board(session: FakeSession) -> tuple[Board, Shelf]:
     shelf = Shelf()
     made = Board(session)
@@ -124,7 +152,7 @@ def board(session: FakeSession) -> tuple[Board, Shelf]:
         ("/reload", Wish(resume="01SESSION", anew=True)),
         ("/continue manual", Wish(resume="manual")),
         ("/fork", Wish(fork="01SESSION@5")),
-        ("/fork 3", Wish(fork="01SESSION@3")),
+        ("/fork @3", Wish(fork="01SESSION@3")),
     ],
 )
 def test_wishes(line: str, wish: Wish):
@@ -134,6 +162,25 @@ def test_wishes(line: str, wish: Wish):
     made, _ = board(session)
     assert made.run(line) == ""
     assert made.stage.wishes == [wish]
+
+
+def test_a_fork_before_a_message_counts_as_rewind_does_and_gives_the_message_back():
+    session = FakeSession()
+    for word in ("the first word", "the second word"):
+        turn(session, word)
+        answer(session, "so")
+    made, _ = board(session)
+    second = session.state.spoken[1].seq
+    assert made.run("/fork 2") == ""
+    (wish,) = made.stage.wishes
+    kept = int(wish.fork.rpartition("@")[2])
+    assert [entry.event.__class__.__name__ for entry in session.past(kept, second)] == [
+        "TurnStarted",
+        "OperatorMessage",
+    ]
+    assert made.stage.written == ["the second word"]
+    for wrong in ("/fork 3", "/fork 0", "/fork x", "/fork @"):
+        assert "/fork [N|@ENTRY]" in made.run(wrong)
 
 
 def test_a_running_turn_is_not_stopped_by_leaving_for_another_session():

@@ -47,7 +47,7 @@ def _messages(host: Host, session: Door, spoken: list[Spoken]) -> Picking:
         return [_row(at, said, changed.get(said.seq, 0)) for at, said in reversed(list(enumerate(spoken, 1)))]
 
     def preview(key: str) -> str:
-        return _text(session, int(key))
+        return message_at(session, int(key))
 
     def chosen(key: str) -> None:
         host.stage.pick(_choice(host, session, int(key)))
@@ -68,13 +68,13 @@ def _choice(host: Host, session: Door, seq: int) -> Picking:
     def chosen(key: str) -> None:
         ordered(host, Rewind(seq, WHAT[key]))
         if key != "files":
-            host.stage.write(_text(session, seq))
+            host.stage.write(message_at(session, seq))
 
     rows: Callable[[], list[Row]] = lambda: [Row(what, what, says) for what, says in CHOICES]  # noqa: E731
     return Picking("What goes back?", rows, chosen)
 
 
-def _text(session: Door, seq: int) -> str:
+def message_at(session: Door, seq: int) -> str:
     """The whole message at that entry. Raises StoreError."""
     for entry in session.past(seq - 1, seq):
         if isinstance(entry.event, ev.OperatorMessage):

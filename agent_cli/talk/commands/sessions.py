@@ -6,13 +6,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from agent_cli.kernel import events as ev
 from agent_cli.talk.answers import Answer, Note
 from agent_cli.talk.commands.command import Command, Host, not_yet
+from agent_cli.talk.commands.rewind import message_at
 from agent_cli.talk.door import Door, Form, Known, Sessions
 from agent_cli.talk.stage import Picking, Row, Wish
 
 NOWHERE = Note("No sessions are kept here.", "warning")
 BUSY = "A turn is running, and it would be stopped: /interrupt it first, or wait."
+FORK = (
+    "/fork [N|@ENTRY]: as it was before your message N, numbered as /rewind lists them; or up to an entry, numbered as "
+    "`sessions search` does."
+)
 FORMS: dict[str, Form] = {
     "md": "markdown", "markdown": "markdown", "html": "html", "jsonl": "jsonl",
 }  # fmt: skip
@@ -68,14 +74,34 @@ def _new(host: Host, _rest: str) -> Answer | None:
 
 
 def _fork(host: Host, rest: str) -> Answer | None:
-    """At an entry, or with all of it."""
-    if host.session is None:
+    """With all of it, as it was before a message (numbered as /rewind does), or up to an entry."""
+    session = host.session
+    if session is None:
         return not_yet()
-    if rest and not (rest.isascii() and rest.isdigit()):
-        return Note("/fork [ENTRY]; ENTRY is a number, and /rewind lists your messages.", "error")
-    if not host.session.state.started:
+    state, number = session.state, rest.removeprefix("@")
+    if rest and not (number.isascii() and number.isdigit()):
+        return Note(FORK, "error")
+    if not state.started:
         return Note("Nothing was said yet, so there is nothing to fork.", "warning")
-    return _switch(host, Wish(fork=f"{host.session.id}@{rest or host.session.state.seq}"))
+    if not rest or rest.startswith("@"):
+        return _switch(host, Wish(fork=f"{session.id}@{number or state.seq}"))
+    if not 0 < int(number) <= len(state.spoken):
+        return Note(FORK, "error")
+    message = state.spoken[int(number) - 1].seq
+    refused = _switch(host, Wish(fork=f"{session.id}@{_before(session, message)}"))
+    if refused is None:
+        host.stage.write(message_at(session, message))
+    return refused
+
+
+def _before(session: Door, message: int) -> int:
+    """The last entry before that message and the turn that it began."""
+    began = [
+        entry.seq
+        for entry in session.past(message - 2, message - 1)
+        if isinstance(entry.event, ev.TurnStarted)
+    ]
+    return began[0] - 1 if began else message - 1
 
 
 def _switch(host: Host, wish: Wish) -> Answer | None:
@@ -139,7 +165,7 @@ def _below(host: Host, file: str) -> Path:
 COMMANDS: tuple[Command, ...] = (
     Command("resume", "go on with another session", _resume, ("continue",), arguments="[ID or name]"),
     Command("new", "begin a new session; this one can be resumed", _new),
-    Command("fork", "a new session that begins as this one did", _fork, arguments="[entry]"),
+    Command("fork", "a new session that begins as this one did", _fork, arguments="[N|@ENTRY]"),
     Command("rename", "give this session a name", _rename, arguments="NAME"),
     Command("export", "write this session to a file", _export, arguments="[md|html|jsonl] [FILE]"),
 )
