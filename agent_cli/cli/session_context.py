@@ -50,8 +50,9 @@ def context(
         typer.echo(
             f"subtasks: {len(state.subtasks)} ({below.usage.prompt:,} in, {below.usage.output:,} out, ${below.cost:.4f})"
         )
-    for row in _by_cost(state) if len(state.models) > 1 else ():
-        typer.echo(f"{row.model}: {row.steps} requests, {row.usage.total:,} tokens, ${row.cost:.4f}")
+    if len(state.models) > 1:
+        head = ("model", "requests", "in", "out", "cache read", "cache write", "cost", "saved by caches")
+        typer.echo(table(head, [_paid(row) for row in _by_cost(state)], frozenset(range(1, len(head)))))
 
 
 def _measured(ctx: typer.Context, state: State) -> None:
@@ -132,6 +133,13 @@ def _folded(session: str, model: str, entries: Iterable[ev.Entry]) -> tuple[Stat
     return state, shares(view.items(), state.context_tokens)
 
 
+def _paid(row: ModelRow) -> tuple[str, ...]:
+    used = row.usage
+    figures = (row.steps, used.input, used.output, used.cache_read, used.cache_write)
+    cost = "unpriced" if row.unpriced and not row.cost else f"${row.cost:.4f}"
+    return (row.model, *(f"{figure:,}" for figure in figures), cost, f"${row.saved:.4f}")
+
+
 def _by_cost(state: State) -> list[ModelRow]:
     return sorted(state.models.values(), key=lambda row: -row.cost)
 
@@ -154,7 +162,17 @@ def _whole(state: State, found: tuple[Share, ...]) -> dict[str, Any]:
             "cost": state.below.cost,
         },
         "models": [
-            {"model": row.model, "requests": row.steps, "tokens": row.usage.total, "cost": row.cost}
+            {
+                "model": row.model,
+                "requests": row.steps,
+                "tokens": row.usage.total,
+                "input": row.usage.input,
+                "output": row.usage.output,
+                "cache_read": row.usage.cache_read,
+                "cache_write": row.usage.cache_write,
+                "cost": row.cost,
+                "saved": row.saved,
+            }
             for row in _by_cost(state)
         ],
     }

@@ -22,7 +22,7 @@ EVENTS: list[tuple[ev.Recorded, str]] = [
     (ev.TurnStarted("claude-sonnet-4-5"), ""),
     (ev.OperatorMessage((Text("mend it"),)), ""),
     (ev.AssistantMessage((CALL,), "anthropic", "claude-sonnet-4-5"), ""),
-    (ev.UsageReported("claude-sonnet-4-5", SPENT, 0.5), ""),
+    (ev.UsageReported("claude-sonnet-4-5", SPENT, 0.5, saved=0.25), ""),
     (ev.ToolReturned("c1", "read_file", ev.Output((Text("x" * 30_000),))), ""),
     (ev.SubtaskStarted("read", "claude-haiku-4-5", "what is in it?", BRANCH), ""),
     (ev.UsageReported("claude-haiku-4-5", Usage(input=2_000, output=50), 0.75), BRANCH),
@@ -62,9 +62,11 @@ def test_it_shows_the_window_the_threshold_each_boundary_and_who_was_paid(record
     assert [line.split()[1] for line in boundaries] == ["prune", "summary", "operator"]
     assert "summarized: 500 characters across all boundaries" in lines
     assert "subtasks: 1 (2,000 in, 50 out, $0.7500)" in lines
-    assert lines.index("claude-haiku-4-5: 1 requests, 2,050 tokens, $0.7500") < lines.index(
-        "claude-sonnet-4-5: 1 requests, 100,000 tokens, $0.5000"
-    ), "the dearest first"
+    paid = [line.split() for line in lines if line.startswith("claude-")]
+    assert paid == [
+        ["claude-haiku-4-5", "1", "2,000", "50", "0", "0", "$0.7500", "$0.0000"],
+        ["claude-sonnet-4-5", "1", "90,000", "1,000", "9,000", "0", "$0.5000", "$0.2500"],
+    ], "the dearest first"
 
 
 def test_as_json_it_is_the_same(recorded):
@@ -72,6 +74,10 @@ def test_as_json_it_is_the_same(recorded):
     assert (found["tokens"], found["window"], found["threshold"]) == (9_000, 200_000, 130_000)
     assert found["characters"] == 500
     assert found["subtasks"] == {"count": 1, "tokens": 2_050, "cost": 0.75}
+    assert [(row["model"], row["cache_read"], row["saved"]) for row in found["models"]] == [
+        ("claude-haiku-4-5", 0, 0.0),
+        ("claude-sonnet-4-5", 9_000, 0.25),
+    ]
     assert [boundary["note"] for boundary in found["boundaries"]] == ["", "the lexer", "the parser"]
     assert sum(share["tokens"] for share in found["shares"]) == 9_000
 
