@@ -148,3 +148,25 @@ async def test_where_a_truncation_would_be_no_smaller_both_ways_are_said_to_be_d
     assert of_kind(log, ev.CompactionPerformed) == []
     assert session.state.answer == "done"
     await session.close()
+
+
+async def test_a_window_that_is_full_again_at_once_is_truncated_and_the_next_turn_asks_for_a_summary_again():
+    log = ListLog()
+    steps = [wants(("read", {"path": "huge"}), text=WORDS) for _ in range(10)]
+    provider = Service(
+        *steps[:6], says("done"), *steps[6:], says("done"), summaries=[says("## Current state\nfine")] * 90
+    )
+    session = opened(provider, log)
+    told: list[list[str]] = []
+    for word in ("read", "go on"):
+        before = len(of_kind(log, ev.CompactionPerformed))
+        await run(session, say(word))
+        told.append([event.mode for event in of_kind(log, ev.CompactionPerformed)[before:]])
+    assert told[0][:4] == ["summary"] * 3 + ["mechanical"]
+    assert told[1][0] == "summary"
+    degraded = [event.operation for event in of_kind(log, ev.ContextReductionDegraded)]
+    assert set(degraded) == {"mechanical"}, "it is said"
+    assert of_kind(log, ev.ContextReductionFailed) == [], "no summary failed"
+    assert session.state.answer == "done"
+    accepted(provider.asked)
+    await session.close()
