@@ -86,7 +86,7 @@ class Core:
         self._stop: Stop | None = None
         self.stopping = asyncio.Event()
         self.refusals = Refusals()
-        self.reserve: Reserve = above.reserve if above else Reserve()
+        self.reserve = Reserve()
         self.waiting: dict[str, asyncio.Future[Answer]] = above.waiting if above else {}
         self.outside: Outside = above.outside if above else Outside(parts)
         self.started, self.last_model = parts.started, ("", "")

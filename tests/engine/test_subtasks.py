@@ -342,6 +342,35 @@ async def test_its_slice_stops_it_and_the_session_goes_on():
     await session.close()
 
 
+async def test_under_hard_budgets_each_reserves_in_its_own_slice_and_all_of_them_in_the_session():
+    """A call of a sibling is set aside in the session, and not in somebody else's slice."""
+    log, waiting, both = ListLog(), asyncio.Event(), asyncio.Event()
+    reserved: list[float] = []
+
+    async def held(playing: Playing) -> AsyncGenerator[ev.Piece | ev.Finished, None]:
+        if len(playing.asked) == 2:
+            reserved.append(session._core.reserve.total)
+            both.set()
+        await waiting.wait()
+        yield says("found", usage=Usage(input=100, output=10))
+
+    session = opened(
+        Playing(asks("one", "two"), says("ok")),
+        Playing(held, held),
+        *tools(),
+        log=log,
+        limits=Limits(reserve=True, max_session_cost=15.0),
+    )
+    session.send(say("go"))
+    await both.wait()
+    waiting.set()
+    await session.idle()
+    assert [end.outcome for end in ends(log)] == ["completed", "completed"]
+    assert 1.6 < reserved[0] < 2.4, "two calls of about a dollar at worst, each counted once"
+    assert session._core.reserve.total == 0
+    await session.close()
+
+
 async def test_additive_budgets_come_on_top_of_the_sessions():
     usage = Usage(input=1_000)  # 10 cents, as much as the session may spend
     small = Playing(wants(("grep", {"path": "x"}), usage=usage), says("found", usage=usage))
