@@ -189,6 +189,7 @@ class Facts(Plain, frozen=True):
     `approves_plans` is set where the operator is asked about each plan. `tools` are those that the model has.
     `killed` pairs tools with the kill switch that closes them, "*" for all.
     `search_gate` says what becomes of shell lines that only search. `url_allow` and `url_deny` are rules for hosts.
+    `questions` is set where somebody answers questions of the model although nobody approves.
     """
 
     mode: Mode
@@ -204,6 +205,7 @@ class Facts(Plain, frozen=True):
     search_gate: Literal["enforce", "warn", "allow"] = "enforce"
     url_allow: tuple[str, ...] = ()
     url_deny: tuple[str, ...] = ()
+    questions: bool = False
     killed: tuple[tuple[str, str], ...] = ()
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_cli.cli.piped import read_piped
 from agent_cli.cli.start import Start, run_options
 from agent_cli.cli.values import UsageError
-from agent_cli.compose import Opened, open_session
+from agent_cli.compose import Opened, open_session, prepare
 from agent_cli.headless.jsonl import StreamPrinter
 from agent_cli.headless.narration import Level
 from agent_cli.headless.printer import Printer
@@ -38,8 +38,11 @@ def print_once(start: Start) -> int:
     logging.getLogger("agent_cli").addHandler(_handler(verbose=start.verbose))
     try:
         shape = _shape(start)
-        content = _first(start) if start.driven else _content(start, out)
-        opened = open_session(run_options(start))
+        options = run_options(start)
+        loaded = prepare(options)
+        asks = loaded.settings.tools.ask == "stdin" and not start.driven
+        content = _prompt(start) if asks else _first(start) if start.driven else _content(start, out)
+        opened = open_session(options, loaded)
     except AgentError as problem:
         return _refuse(problem, out)
     except Exception as problem:
@@ -47,7 +50,7 @@ def print_once(start: Start) -> int:
         return _refuse(InternalError(f"internal error: {type(problem).__name__}: {problem}"), out)
     gc.freeze()
     gc.enable()
-    return asyncio.run(_print(opened, content, out, start, shape))
+    return asyncio.run(_print(opened, content, out, start, shape, asks=asks))
 
 
 def _handler(*, verbose: bool) -> logging.Handler:
@@ -68,18 +71,34 @@ def _refuse(problem: AgentError, out: Printer) -> int:
 
 
 async def _print(
-    opened: Opened, content: tuple[Block, ...], out: Printer, start: Start, shape: Shape | None
+    opened: Opened,
+    content: tuple[Block, ...],
+    out: Printer,
+    start: Start,
+    shape: Shape | None,
+    *,
+    asks: bool,
 ) -> int:
     if start.driven and isinstance(out, StreamPrinter):
         from agent_cli.headless.driven import drive
 
         return await drive(opened.session, content, out, strict=start.strict)
-    return await run_once(opened.session, content, out, strict=start.strict, shape=shape)
+    return await run_once(opened.session, content, out, strict=start.strict, shape=shape, asks=asks)
 
 
 def _first(start: Start) -> tuple[Block, ...]:
     """What a driven session begins with; stdin is for what follows."""
     return (Text(start.prompt),) if start.prompt and start.prompt.strip() not in ("", "-") else ()
+
+
+def _prompt(start: Start) -> tuple[Block, ...]:
+    """Of a run whose stdin is for answers. Raises UsageError."""
+    first = _first(start)
+    if not first:
+        raise UsageError(
+            'There is nothing to say: with --ask stdin, standard input is for your answers. Give a prompt: agent-cli -p "…".'
+        )
+    return first
 
 
 def _shape(start: Start) -> Shape | None:

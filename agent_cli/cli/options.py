@@ -178,8 +178,8 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             says="What becomes of shell lines that only search or read, where a tool does that. Default: enforce.",
         ),
         _choice(
-            "--ask", key="tools.ask", choices=("off", "auto"),
-            says="Whether the agent may ask you questions; auto: where somebody is there. Default: auto.",
+            "--ask", key="tools.ask", choices=("off", "stdin", "auto"),
+            says="Whether the agent may ask you questions; stdin: one-shot runs take the answers from stdin. Default: auto.",
         ),
         _choice(
             "--sandbox", key="sandbox.mode", choices=("off", "workspace-write", "read-only"),

@@ -6,9 +6,18 @@ from agent_cli.compose.log import new_id as new_session_id
 from agent_cli.compose.log import session_db
 from agent_cli.compose.models import open_registry
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.session import Opened, open_session
+from agent_cli.compose.session import Opened, open_session, prepare
 
-__all__ = ["Opened", "RunOptions", "new_session_id", "open_registry", "open_session", "run_tui", "session_db"]
+__all__ = [
+    "Opened",
+    "RunOptions",
+    "new_session_id",
+    "open_registry",
+    "open_session",
+    "prepare",
+    "run_tui",
+    "session_db",
+]
 
 
 def run_tui(options: RunOptions, first_message: str | None) -> int:

@@ -108,8 +108,11 @@ def _origin(loaded: Loaded, key: str) -> str:
     return loaded.origins.get(key, "default")
 
 
-def alone(loaded: Loaded) -> Loaded:
-    """As it counts where nobody is there: `budgets.unattended` over the others, and what this run says over both."""
+def alone(loaded: Loaded, *, answered: bool = False) -> Loaded:
+    """As it counts where nobody is there: `budgets.unattended` over the others, and what this run says over both.
+
+    The model gets no tool to ask with, unless somebody said so or a program answers.
+    """
     settings, said = loaded.settings, loaded.settings.budgets.unattended.given()
     sections: dict[str, dict[str, Any]] = {"budgets": {}, "agent": {}}
     origins = dict(loaded.origins)
@@ -118,8 +121,10 @@ def alone(loaded: Loaded) -> Loaded:
         if not loaded.said_now(f"{section}.{name}"):
             sections[section][name] = value
             origins[f"{section}.{name}"] = loaded.origins.get(f"budgets.unattended.{name}", "config")
+    mute = not answered and origins.get("tools.ask", "default") == "default"
     settings = msgspec.structs.replace(
         settings,
+        tools=msgspec.structs.replace(settings.tools, ask="off") if mute else settings.tools,
         budgets=msgspec.structs.replace(settings.budgets, **sections["budgets"]),
         agent=msgspec.structs.replace(settings.agent, **sections["agent"]),
     )

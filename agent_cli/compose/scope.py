@@ -99,6 +99,7 @@ def facts(
         search_gate=settings.safety.bash_search_gate,
         url_allow=settings.url_scope.allow,
         url_deny=settings.url_scope.deny,
+        questions=settings.tools.ask == "stdin",
         approves_plans=settings.permissions.plan_approval == "operator",
     )
 

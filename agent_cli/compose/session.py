@@ -40,7 +40,7 @@ def prepare(options: RunOptions) -> Loaded:
     loaded = load(
         options.cwd, options.environ, options.flags, options.config_file, options.recipe, trusted=trusted
     )
-    return loaded if options.attended else alone(loaded)
+    return loaded if options.attended else alone(loaded, answered=options.answered)
 
 
 def open_session(

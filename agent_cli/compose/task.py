@@ -14,6 +14,7 @@ WAYS = {
     "compaction.threshold": ("reduction at {}", "--compaction-threshold"),
     "permissions.plan_mode": ("plan mode {}", "--plan-mode"),
     "permissions.mode": ("permission mode {}", "--permission-mode"),
+    "tools.ask": ("questions {}", "--ask"),
     "watchdog.profile": ("watchdog profile {}", "--watchdog-profile"),
 }
 """Keys that a class may set: how the choice reads, and what overrides it."""

@@ -55,7 +55,7 @@ def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
         | dropped(loaded, enabled)
         | withheld_wrappers(settings)
         | frozenset(() if marks else (MARK,))
-        | frozenset(() if settings.tools.ask == "auto" else (ask_user.NAME,))
+        | frozenset(() if settings.tools.ask != "off" else (ask_user.NAME,))
     )
 
 

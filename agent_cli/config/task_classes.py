@@ -15,13 +15,13 @@ _INVESTIGATES = ("bash",)
 """What an investigation does without: the model would search with it, past the tools made for that."""
 
 BUILT_IN: dict[str, TaskClass] = {
-    "debug": TaskClass("frontier", 0.65, plan_mode="required", drop_tools=_INVESTIGATES),
-    "implement": TaskClass("frontier", 0.70),
-    "chat": TaskClass("mid", 0.85),
+    "debug": TaskClass("frontier", 0.65, plan_mode="required", ask="auto", drop_tools=_INVESTIGATES),
+    "implement": TaskClass("frontier", 0.70, ask="auto"),
+    "chat": TaskClass("mid", 0.85, ask="auto"),
     "research": TaskClass(
-        "mid", 0.65, permission_mode="allow", plan_mode="required", drop_tools=_INVESTIGATES
+        "mid", 0.65, permission_mode="allow", plan_mode="required", ask="auto", drop_tools=_INVESTIGATES
     ),
-    "review": TaskClass("frontier", 0.75, plan_mode="required", drop_tools=_INVESTIGATES),
+    "review": TaskClass("frontier", 0.75, plan_mode="required", ask="auto", drop_tools=_INVESTIGATES),
 }
 
 KEYS = {
@@ -29,6 +29,7 @@ KEYS = {
     "compaction_threshold": "compaction.threshold",
     "permission_mode": "permissions.mode",
     "plan_mode": "permissions.plan_mode",
+    "ask": "tools.ask",
     "watchdog_profile": "watchdog.profile",
 }
 """Fields of a class that are defaults of settings."""

@@ -29,6 +29,10 @@ class Voice:
         """A notice that belongs to no event."""
         self._say(Level.NORMAL, f"agent: {one_line(text, 2_000)}")
 
+    def question(self, text: str) -> None:
+        """Somebody has to read it to go on, whatever the level."""
+        self._say(Level.QUIET, one_line(text, 4_000))
+
     def entry(self, entry: ev.Entry) -> None:
         if self._narrator is None:
             self._narrator = Narrator(entry.session)

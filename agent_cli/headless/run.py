@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_cli.engine.state import State
 from agent_cli.headless import summary
@@ -23,6 +23,9 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Command, Interrupt, Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Block, Text
+
+if TYPE_CHECKING:  # few runs ask
+    from agent_cli.headless.questions import Questions
 
 log = logging.getLogger("agent_cli.headless")
 
@@ -56,16 +59,22 @@ async def run_once(
     *,
     strict: bool = False,
     shape: Shape | None = None,
+    asks: bool = False,
 ) -> int:
     """Says `content`, prints until the turn has ended, closes the session, prints the result.
 
-    `shape` is what the answer has to be; where it is not, it is asked for once more. Returns the exit code. SIGINT, SIGTERM and SIGHUP stop the turn cleanly, a second one kills. A reader that
+    `shape` is what the answer has to be; where it is not, it is asked for once more. With `asks`, questions of the model
+    are answered on stdin. Returns the exit code. SIGINT, SIGTERM and SIGHUP stop the turn cleanly, a second one kills. A reader that
     closes stdout ends the run: the turn is stopped, and that is no failure.
     """
     if shape is not None:
         out.hold()
         content = (*content, Text(shape.asked))
     run = Run(session, content, out, strict=strict, shape=shape)
+    if asks:
+        from agent_cli.headless.questions import Questions
+
+        run.questions = Questions(session.send, out.voice.question)
     return await conclude(run, out)
 
 
@@ -89,6 +98,7 @@ class Run:
     """What one run keeps while its turn goes on."""
 
     stops: Stops
+    questions: Questions | None = None
 
     def __init__(
         self,
@@ -215,6 +225,9 @@ class Run:
                 pass
 
     def _asked(self, asked: ev.ApprovalRequested) -> None:
+        if self.questions is not None and asked.options is not None:
+            self.questions.put(asked)
+            return
         refused = Answer(asked.call_id, allowed=False, message=REFUSAL.format(rule=asked.rule))
         self._session.send(refused)
 

@@ -66,6 +66,7 @@ def _ruling(policy: Policy, proposal: Proposal, facts: Facts) -> Ruling | None:
 
 
 def _answerable(ruling: Ruling, facts: Facts) -> Ruling:
-    if ruling.verdict != "ask" or facts.attended:
+    answered = facts.attended or (facts.questions and ruling.rule == policies.QUESTION)
+    if ruling.verdict != "ask" or answered:
         return ruling
     return Ruling("deny", ruling.rule, f"{ruling.reason}; nobody is here to be asked", ruling.remedy)

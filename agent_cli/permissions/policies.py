@@ -153,9 +153,9 @@ def plan_approval(proposal: Proposal, facts: Facts) -> Ruling | None:
 
 def questions(proposal: Proposal, facts: Facts) -> Ruling | None:
     """A question of the model waits for its answer; where nobody is there, the tool says so."""
-    if proposal.tool != ASK_USER or not facts.attended:
+    if proposal.tool != ASK_USER or not (facts.attended or facts.questions):
         return None
-    return Ruling("ask", "question", "the agent has a question", once_only=True)
+    return Ruling("ask", QUESTION, "the agent has a question", once_only=True)
 
 
 def path_scope(proposal: Proposal, facts: Facts) -> Ruling | None:
@@ -239,6 +239,7 @@ def mode(proposal: Proposal, facts: Facts) -> Ruling | None:
 BUNDLE = "read-bundle"
 RECORD_PLAN = "record_plan"
 ASK_USER = "ask_user"
+QUESTION = "question"
 _OUTWARD = frozenset({"fetch_url", "spawn_agent", "agentic_fetch_url"})
 """Tools that wait for a plan whatever they touch."""
 _HARMLESS = re.compile(r"/dev/(null|zero|u?random|std(in|out|err)|tty|fd/\d+)")

@@ -56,6 +56,7 @@ def test_the_line_says_what_was_chosen_and_how_to_override_it(options) -> None:
         "reduction at 0.65 (--compaction-threshold)",
         "permission mode allow (--permission-mode)",
         "plan mode required (--plan-mode)",
+        "questions auto (--ask)",
         "no bash (--enable-tools bash)",
     ):
         assert part in line
@@ -68,7 +69,10 @@ def test_the_line_says_what_was_chosen_and_how_to_override_it(options) -> None:
         )
     )
     (line,) = opening(decided, dropped(decided, ["bash"]), {"model.tier": "mid"})
-    assert line == "Task class research chose: reduction at 0.65 (--compaction-threshold)."
+    assert (
+        line
+        == "Task class research chose: reduction at 0.65 (--compaction-threshold); questions auto (--ask)."
+    )
     assert opening(prepare(options()), frozenset(), {}) == ()
 
 

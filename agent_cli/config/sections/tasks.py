@@ -19,6 +19,9 @@ class TaskClass(Section, frozen=True):
     plan_mode: Annotated[
         Literal["off", "advisory", "required"] | None, says("Whether a plan comes before any change.")
     ] = None
+    ask: Annotated[Literal["off", "stdin", "auto"] | None, says("Whether the agent may ask questions.")] = (
+        None
+    )
     watchdog_profile: Annotated[Profile | None, says("What the watchdog looks for.")] = None
     drop_tools: Annotated[
         tuple[Name, ...], says("Tools that are left out; --enable-tools gives them back.")

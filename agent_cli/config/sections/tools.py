@@ -57,8 +57,11 @@ class Tools(Section, frozen=True):
         says("Most bytes of a tool's result that the model gets: its head and its tail."),
     ] = 32_000
     ask: Annotated[
-        Literal["off", "auto"],
-        says("Whether the agent may ask you questions while it works; where nobody is there, it is told so."),
+        Literal["off", "stdin", "auto"],
+        says(
+            "Whether the agent may ask you questions while it works. stdin: one-shot runs read the answers from standard "
+            "input, too. auto: where nobody is there, it is told so; without a task class, such runs leave the tool out."
+        ),
     ] = "auto"
     diagnostics: Annotated[
         dict[Name, str],
