@@ -67,8 +67,8 @@ class PathUse(Plain, frozen=True):
 class Touches(Plain, frozen=True):
     """What a call would touch: what rules look at. `subject` is what rules match and people read.
 
-    `unresolved` says why a path could not be resolved; such a call is out of scope. `programs` are those that a
-    command names without a path, each with the resolved path of what would run.
+    `unresolved` says why a path could not be resolved; such a call is out of scope. `programs` are names of programs
+    in a command, each with the resolved path of what would run.
     """
 
     effect: Effect
@@ -183,13 +183,13 @@ class Proposal(Plain, frozen=True):
 class Facts(Plain, frozen=True):
     """What rules may know. `roots` are (absolute resolved path, "r" | "w" | "rw").
 
-    `attended` is False where nobody can answer. `grants` are rules given for this session.
-    `control` are resolved paths whose writing needs its own live approval in every mode.
+    `attended` is False where nobody can answer. `grants` are rules given for this session. `control` are resolved
+    paths whose writing needs its own live approval in every mode.
     `needs_plan` says why nothing may be changed before a plan is recorded, "" where it may.
     `approves_plans` is set where the operator is asked about each plan. `tools` are those that the model has.
-    `killed` pairs tools with the kill switch that closes them, "*" for all.
-    `search_gate` says what becomes of shell lines that only search. `url_allow` and `url_deny` are rules for hosts.
-    `questions` is set where somebody answers questions of the model although nobody approves.
+    `killed` pairs tools with the kill switch that closes them, "*" for all. `search_gate` says what becomes of shell
+    lines that only search. `url_allow` and `url_deny` are rules for hosts. `questions` of the model are answered also
+    where nobody approves.
     """
 
     mode: Mode
@@ -295,7 +295,6 @@ class Came(Plain, frozen=True):
 
 class Signal(Protocol):
     """Watches one kind of behaviour; what it sees is what of the protocols below it has, each fed once, in order.
-
     It holds what it needs to know itself, and is rebuilt on resume by feeding it the log.
     """
 
