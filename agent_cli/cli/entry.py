@@ -44,6 +44,10 @@ def _begin(line: Line, argv: list[str]) -> int:
 def _talk(start: Start) -> int:
     import gc
 
+    if start.lines:
+        from agent_cli.compose import run_repl
+
+        return run_repl(run_options(start), start.prompt)
     from agent_cli.compose import run_tui
 
     gc.freeze()

@@ -149,6 +149,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "--recipe", metavar="PATH|NAME",
             says="Shape the agent for one job: `agent-cli recipes list` names those that there are.",
         ),
+        Flag(("--no-tui",), "Talk line by line instead of on a screen: for dumb terminals, screen readers, and pipes."),
         _text("-C", "--cd", metavar="DIR", says="Work as if started in DIR."),
         _text("--theme", key="ui.theme", metavar="NAME", says="Colours of the terminal UI: auto, dark, light, or a theme of Textual's."),
         _text(

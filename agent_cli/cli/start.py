@@ -27,6 +27,7 @@ EXCLUSIVE = (
     ("quiet", "verbose", "one says less, the other more"),
     ("model", "tier", "both say which model to ask"),
     ("agentic_tools", "no_agentic_tools", "one switches them on, the other off"),
+    ("print", "no_tui", "-p is one turn, --no-tui a conversation"),
     ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
 DEPRECATED = {"no_checkpoint": "--no-checkpoint is the old word for --checkpoint=off; use that."}
@@ -39,6 +40,7 @@ class Start(msgspec.Struct):
 
     prompt: str | None = None
     one_shot: bool = False
+    lines: bool = False
     output_format: str = "text"
     driven: bool = False
     json_schema: str | None = None
@@ -70,11 +72,12 @@ def interpret(line: Line, *, terminal: bool) -> Start:
     given: dict[str, Any] = {
         flag.dest: value_of(flag, line.values[flag.dest]) for flag in FLAGS if flag.dest in line.values
     }
-    one_shot = "print" in given or not terminal
+    one_shot = "print" in given or not (terminal or "no_tui" in given)
     _refuse_contradictions(given, one_shot=one_shot)
     return Start(
         prompt=_prompt(line, guess="print" not in given),
         one_shot=one_shot,
+        lines="no_tui" in given,
         output_format=given.get("output_format", "text"),
         driven=given.get("input_format") == DRIVEN,
         json_schema=given.get("json_schema"),

@@ -15,6 +15,7 @@ __all__ = [
     "open_registry",
     "open_session",
     "prepare",
+    "run_repl",
     "run_tui",
     "session_db",
 ]
@@ -23,5 +24,12 @@ __all__ = [
 def run_tui(options: RunOptions, first_message: str | None) -> int:
     """The terminal UI until the operator leaves. Returns the exit code."""
     from agent_cli.compose.screen import run
+
+    return run(options, first_message)
+
+
+def run_repl(options: RunOptions, first_message: str | None) -> int:
+    """The conversation line by line until the operator leaves. Returns the exit code."""
+    from agent_cli.compose.lines import run
 
     return run(options, first_message)

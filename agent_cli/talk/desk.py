@@ -53,6 +53,7 @@ class Desk:
         sources: Sources,
         leave: Callable[[], None],
         guide: Guide,
+        lacks: frozenset[str] = frozenset(),
     ) -> None:
         self.welcome = welcome
         self.session: Door | None = None
@@ -61,6 +62,7 @@ class Desk:
         self.leave = leave
         self.ledger = Ledger()
         self.guide = guide
+        self.lacks = lacks
         self.compacting = 0.0
         self._since = 0  # the last fact before the compaction
         self._surface = surface
@@ -104,7 +106,7 @@ class Desk:
             if shown is not None:
                 self._surface.tell(shown)
             name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
-            return book.find(name, self.own) is not None
+            return name not in self.lacks and book.find(name, self.own) is not None
         if text.startswith("#") and "\n" not in text and text.strip("# "):
             shown = remember(self, text.lstrip("# ").strip())
             if shown is not None:

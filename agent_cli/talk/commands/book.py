@@ -49,6 +49,8 @@ def run(host: Host, line: str) -> Answer | None:
     """A line that begins with a slash. An unknown command is answered with the nearest one."""
     name, _, rest = line[1:].partition(" ")
     command = find(name, host.own)
+    if command is not None and command.name in host.lacks:
+        return Note(f"/{command.name} is about a screen, and there is none here.", "warning")
     if command is None:
         near = nearest(name)
         hint = f"Did you mean /{near}?" if near else "/help lists them."
@@ -59,6 +61,8 @@ def run(host: Host, line: str) -> Answer | None:
 def _help(host: Host, _rest: str) -> Answer:
     rows = [("Commands", "")]
     for command in (*COMMANDS, *host.own):
+        if command.name in host.lacks:
+            continue
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
         now = command.now(host) if command.now else ""
         rows.append((f"{names} {command.arguments}".rstrip(), f"{command.description}{now}"))

@@ -44,6 +44,11 @@ class Host(Protocol):
     def guide(self) -> Guide: ...
 
     @property
+    def lacks(self) -> frozenset[str]:
+        """Names of commands that have no use in this front end."""
+        ...
+
+    @property
     def ledger(self) -> Ledger: ...
 
     @property

@@ -1,0 +1,63 @@
+"""The conversation line by line, with what it needs from the other rooms."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from msgspec.structs import replace
+
+from agent_cli.compose.known import Known, log_to_file, welcome
+from agent_cli.compose.options import RunOptions
+from agent_cli.compose.session import open_session
+from agent_cli.compose.trust import ask
+from agent_cli.repl.asker import Asker, Plain, Terminal
+from agent_cli.repl.conversation import Conversation
+from agent_cli.repl.guide import LACKS
+from agent_cli.talk.commands import book
+from agent_cli.talk.history import History
+
+
+def run(options: RunOptions, first_message: str | None) -> int:
+    """Returns the exit code. Raises ConfigError and StoreError where no session can be opened."""
+    terminal = os.isatty(0) and os.isatty(1)
+    answered = ask(options) if terminal else options
+    if answered is None:
+        return 0
+    log_to_file(answered)
+    return asyncio.run(_converse(answered, first_message or "", terminal=terminal))
+
+
+async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
+    known = Known(options)
+    loaded = known.read()
+    seen = welcome(options)
+    conversation = Conversation(seen, known.sources(), _asker(seen.history, terminal=terminal), _write)
+    if options.resume == "":
+        options = replace(options, resume=(await conversation.choose()).resume or None)
+    session = open_session(options, loaded).session
+    known.use(loaded.settings, session)
+    code = await conversation.run(session, first)
+    if conversation.last:
+        sys.stderr.write(f"To go on with this session: {seen.resume.format(session=conversation.last)}\n")
+    return code
+
+
+def _asker(history: str, *, terminal: bool) -> Asker:
+    def names(start: str) -> list[str]:
+        return [command.name for command in book.matching(start) if command.name not in LACKS]
+
+    if terminal and os.environ.get("TERM", "") not in ("", "dumb"):
+        return Terminal(History(history), names)
+    return Plain(_write, echoed=terminal)
+
+
+def _write(text: str) -> None:
+    """A terminal that cannot show a character gets a question mark; one that is gone gets nothing."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.flush()
+    except OSError:
+        pass

@@ -1,0 +1,158 @@
+"""Where lines of the person come from: a terminal, with editing and history, or a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+from agent_cli.talk.history import History
+from agent_cli.talk.untrusted import clean_line
+
+
+class Asker(Protocol):
+    """Lines of a person."""
+
+    async def ask(self, prompt: str, default: str = "", /, *, keep: bool = False) -> str:
+        """One line, kept for later where it is to be. Raises EOFError at the end, KeyboardInterrupt where it was interrupted."""
+        ...
+
+    def interrupt(self) -> bool:
+        """Ends a question that is open; False where none is."""
+        ...
+
+
+class Plain:
+    """Lines of a pipe, or of a terminal that can do nothing but lines; `echoed` says that it shows what is typed."""
+
+    def __init__(self, write: Callable[[str], None], *, echoed: bool, descriptor: int = 0) -> None:
+        self._write = write
+        self._echoed = echoed
+        self._descriptor = descriptor
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._reading = False
+        self._open: asyncio.Task[str | None] | None = None
+        self._interrupted = False
+
+    async def ask(self, prompt: str, default: str = "", /, *, keep: bool = False) -> str:
+        if not self._reading:
+            self._reading = True
+            loop = asyncio.get_running_loop()
+            threading.Thread(target=self._read, args=(loop,), name="stdin", daemon=True).start()
+        self._write(f"{prompt}(nothing: {clean_line(default)}) " if default else prompt)
+        self._open = asyncio.create_task(self._lines.get())
+        try:
+            line = await self._open
+        except asyncio.CancelledError:
+            if self._interrupted:
+                self._interrupted = False
+                raise KeyboardInterrupt from None
+            raise
+        finally:
+            self._open = None
+        if not self._echoed or line is None:
+            self._write("\n")
+        if line is None:
+            self._lines.put_nowait(None)
+            raise EOFError
+        return line or default
+
+    def interrupt(self) -> bool:
+        if self._open is None:
+            return False
+        self._interrupted = True
+        self._open.cancel()
+        return True
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody asks any more
+            with (
+                suppress(OSError),
+                os.fdopen(os.dup(self._descriptor), encoding="utf-8", errors="replace") as lines,
+            ):
+                for line in lines:
+                    loop.call_soon_threadsafe(self._lines.put_nowait, line.rstrip("\n"))
+            loop.call_soon_threadsafe(self._lines.put_nowait, None)
+
+
+class Terminal:
+    """`commands` gives what may be meant by the beginning of a command; Tab asks for it."""
+
+    def __init__(self, history: History, commands: Callable[[str], Sequence[str]]) -> None:
+        from prompt_toolkit import PromptSession
+
+        self._session: PromptSession[str] = PromptSession(
+            history=_past(history),
+            completer=_completer(commands),
+            complete_while_typing=False,
+            complete_style=_readline_like(),
+            reserve_space_for_menu=0,
+            enable_suspend=True,
+            output=_output(),
+        )
+        self._others: PromptSession[str] = PromptSession(output=_output(), enable_suspend=True)
+
+    async def ask(self, prompt: str, default: str = "", /, *, keep: bool = False) -> str:
+        session = self._session if keep else self._others
+        return await session.prompt_async(prompt, default=default, handle_sigint=False)
+
+    def interrupt(self) -> bool:
+        for session in (self._session, self._others):
+            if session.app.is_running:
+                session.app.exit(exception=KeyboardInterrupt)
+                return True
+        return False
+
+
+def _output() -> Any:
+    """Without asking the terminal where its cursor is: not every one answers, and a screen reader may read it out."""
+    if sys.platform == "win32":
+        return None
+    from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    def size() -> Size:
+        found = shutil.get_terminal_size()
+        return Size(rows=found.lines, columns=found.columns)
+
+    return Vt100_Output(sys.stdout, size, term=os.environ.get("TERM"), enable_cpr=False)
+
+
+def _readline_like() -> Any:
+    from prompt_toolkit.shortcuts import CompleteStyle
+
+    return CompleteStyle.READLINE_LIKE
+
+
+def _past(history: History) -> Any:
+    from prompt_toolkit.history import History as Kept
+
+    class Past(Kept):
+        """The same messages that the screen has."""
+
+        def load_history_strings(self) -> Iterable[str]:
+            return history.matching("")
+
+        def store_string(self, string: str) -> None:
+            history.add(string)
+
+    return Past()
+
+
+def _completer(commands: Callable[[str], Sequence[str]]) -> Any:
+    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+    from prompt_toolkit.document import Document
+
+    class OfCommands(Completer):
+        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+            text = document.text_before_cursor
+            if text.startswith("/") and " " not in text:
+                for name in commands(text[1:]):
+                    yield Completion(f"/{name}", start_position=-len(text))
+
+    return OfCommands()

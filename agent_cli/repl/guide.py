@@ -1,0 +1,31 @@
+"""What /help and /keys say here."""
+
+from __future__ import annotations
+
+LACKS = frozenset({"theme", "clear"})
+"""Commands that are about a screen."""
+
+ROWS = (
+    ("Enter", "send; a backslash at the end of the line goes on in the next one"),
+    ("Up, Down", "earlier and later messages"),
+    ("Ctrl+R", "search the earlier messages"),
+    ("Tab", "complete a command"),
+    ("Ctrl+C", "interrupt the turn; twice within a second: quit"),
+    ("Ctrl+D", "quit, when nothing is typed"),
+    ("Ctrl+Z", "back to the shell; fg goes on"),
+)
+
+
+class LineGuide:
+    title = "Keys; lines are edited as in a shell (Emacs keys)"
+    beginnings = (
+        ("/", "a command"),
+        ("#", "a line for the instructions in AGENTS.md"),
+        ("!", "runs a shell command; its output goes into your next message"),
+    )
+
+    def usual(self) -> tuple[tuple[str, str], ...]:
+        return ROWS
+
+    def all(self) -> tuple[tuple[str, str], ...]:
+        return ROWS
