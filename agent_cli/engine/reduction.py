@@ -109,6 +109,10 @@ class Reducer:
         found = reduce.cut(items, keep)
         if found is None:
             raise AgentError("there is nothing to compact yet: the conversation is one step long")
+        if self._untrue:
+            if not self._truncate(found):
+                raise AgentError("what would be left is no smaller than the conversation")
+            return
         await self._summarize(found, focus)
 
     def _announce(self, budget: Budget) -> None:
@@ -138,7 +142,7 @@ class Reducer:
         if plan is not None and not force and self._prune_is_enough(size, plan, found):
             self._prune(plan)
             return
-        mechanical = self._refills >= REFILLS or self._given_up
+        mechanical = self._refills >= REFILLS or self._given_up or self._untrue
         cooled = core.state.turn >= core.state.boundaries.cool_until
         if found is not None and not mechanical and (force or cooled):
             if await self._try_summary(found):
@@ -147,8 +151,9 @@ class Reducer:
         if plan is not None and not mechanical:
             self._prune(plan)
             found = self._cut(keep)  # what was cleared is not saved twice
-        if found is not None and (mechanical or context_size(core) >= budget.full):
-            self._truncate(found)
+        needed = mechanical or context_size(core) >= budget.full
+        if found is not None and needed and not self._truncate(found):
+            core.record(ev.ContextReductionFailed("compaction", BOTH_DOWN, core.state.boundaries.failures))
 
     def _prune_is_enough(self, size: int, plan: reduce.Prune, found: reduce.Cut | None) -> bool:
         """Under the threshold, and deep below it, or as deep as a summary would come: what has to stay is that large."""
@@ -163,6 +168,16 @@ class Reducer:
         """Enough failures in a row; one attempt is left after each truncation."""
         known = self._core.state.boundaries
         return known.failures >= FAILURES_TO_MECHANICAL and not known.probe
+
+    @property
+    def _untrue(self) -> bool:
+        """The only model that could be asked is too small for it: it makes up what it does not know."""
+        parts = self._core.parts
+        return (
+            self._core.model.card.profile == "compact"
+            and not parts.compaction.model
+            and parts.compactor is None
+        )
 
     def _cut(self, keep: int) -> reduce.Cut | None:
         """What to drop, if that saves enough."""
@@ -214,8 +229,8 @@ class Reducer:
             return False
         return True
 
-    def _truncate(self, found: reduce.Cut) -> None:
-        """Without a model. Success clears the cool-down and keeps the count: one summarizer attempt a refill."""
+    def _truncate(self, found: reduce.Cut) -> bool:
+        """Without a model; False where that saves nothing. Success clears the cool-down and keeps the count: one summarizer attempt a refill."""
         core = self._core
         room = int(self.budget.limit * DIGEST_SHARE) * reduce.BYTES_PER_TOKEN
         digest = reduce.digest(found.dropped, room)
@@ -223,12 +238,12 @@ class Reducer:
         before = context_size(core)
         after = max(0, before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN)
         if after >= before:
-            core.record(ev.ContextReductionFailed("compaction", BOTH_DOWN, core.state.boundaries.failures))
-            return
+            return False
         core.record(ev.ContextReductionDegraded("mechanical", core.model.card.id, before, self.budget.window))
         core.record(
             ev.CompactionPerformed("mechanical", before, after, summary=text, keeps_from=found.keeps_from)
         )
+        return True
 
     def _words_room(self) -> int:
         """Bytes that the operator's own words may take in what stands for a dropped part."""

@@ -1,9 +1,9 @@
 """One job that does not fit the window of the embedded model: it has to be reduced five times at least.
 
-    python -m benchmarks.local_tasks.long [--model 1.5b] [--model 0.5b] [--files 12]
+    python -m benchmarks.local_tasks.long [--model 1.5b] [--model 0.5b] [--files 8]
 
-Text files are read one after the other until one holds a password. Each is as long as what the model is shown of a
-result, so that a conversation of 8,192 tokens, reduced at 35 % of them, fills up again and again. Writes long.md.
+Text files are read one after the other until one holds a password. Two of them fill what a conversation in 8,192 tokens
+may take before it is reduced, so that every file from the second on is followed by a reduction. Writes long.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.local_tasks.__main__ import ROOT, about
 
 RESULTS = Path(__file__).parent / "long.md"
 PASSWORD = "marzipan-4711"
-LENGTH = 2_300
+LENGTH = 5_200
 MOST_SECONDS = 7_200
 ENOUGH = 5
 REQUEST = (
@@ -94,7 +94,6 @@ def prepare(root: Path, files: int) -> None:
             else f"There is no password in this file. Look in part{number + 1:02}.txt next."
         )
         (root / f"part{number:02}.txt").write_text(f"{prose(chance, LENGTH - len(told))}{told}\n")
-    (root / "AGENTS.md").write_text("# Notes on this directory\n\n" + prose(chance, LENGTH))
 
 
 def run(model: str, files: int) -> Row:
@@ -158,7 +157,7 @@ def table(rows: list[Row], files: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.local_tasks.long")
     parser.add_argument("--model", action="append", help="1.5b, 0.5b, or a .gguf file; repeatable")
-    parser.add_argument("--files", type=int, default=12)
+    parser.add_argument("--files", type=int, default=8)
     options = parser.parse_args()
     rows: list[Row] = []
     for model in options.model or ["1.5b", "0.5b"]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
+import msgspec
+import pytest
+
 from agent_cli.context import reduce
 from agent_cli.context.budget import Compaction
 from agent_cli.context.reduce import OPERATOR_HEADING, TRUNCATED
@@ -12,6 +15,7 @@ from agent_cli.context.view import Item, View
 from agent_cli.engine.reduction import BOTH_DOWN
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Compact
 from agent_cli.kernel.usage import ModelCard, Usage
 from tests.fakes.log import ListLog
 from tests.fakes.models import OneModel, Playing, says, wants
@@ -53,9 +57,10 @@ def opened(provider: Playing, log: ListLog, **changes: object) -> Session:
         return f"{path}: " + "x" * (100_000 if path == "huge" else 6_000)
 
     models = OneModel(provider, CARD)
+    usual = {"models": models, "model": models.open(CARD.id), "compaction": Compaction(mode="summarize-only")}
     return open_session(
-        provider, FakeTool("read", read, bounded=True), log=log, models=models, model=models.open(CARD.id),
-        summary_prompt="Write the hand-over.", compaction=Compaction(mode="summarize-only"), **changes,
+        provider, FakeTool("read", read, bounded=True), log=log, summary_prompt="Write the hand-over.",
+        **{**usual, **changes},
     )  # fmt: skip
 
 
@@ -168,5 +173,32 @@ async def test_a_window_that_is_full_again_at_once_is_truncated_and_the_next_tur
     assert set(degraded) == {"mechanical"}, "it is said"
     assert of_kind(log, ev.ContextReductionFailed) == [], "no summary failed"
     assert session.state.answer == "done"
+    accepted(provider.asked)
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("asks", "compaction"),
+    [
+        pytest.param(False, Compaction(mode="summarize-only"), id="its own"),
+        pytest.param(True, Compaction(mode="summarize-only", model="fake-2"), id="another one is named"),
+    ],
+)
+async def test_a_model_that_makes_things_up_is_asked_for_no_summary(asks: bool, compaction: Compaction):
+    """The small embedded model answers the request instead of writing down where it stands."""
+    log = ListLog()
+    compact = msgspec.structs.replace(CARD, profile="compact")
+    good = [says("## Current state\nfine") for _ in range(30)]
+    provider = Service(*talk(8), summaries=good)
+    models = OneModel(provider, compact, msgspec.structs.replace(CARD, id="fake-2"))
+    session = opened(provider, log, models=models, model=models.open(CARD.id), compaction=compaction)
+    for turn in range(8):
+        await run(session, say(f"message {turn}"))
+    session.send(Compact("the end"))
+    await session.idle()
+    modes = {event.mode for event in of_kind(log, ev.CompactionPerformed)}
+    assert modes == ({"summary"} if asks else {"mechanical"})
+    assert (provider.summarized > 0) == asks
+    assert of_kind(log, ev.ContextReductionFailed) == []
     accepted(provider.asked)
     await session.close()
