@@ -82,7 +82,7 @@ def facts(
     settings, home = loaded.settings, places.home_dir(options.environ)
     control = [root / name for name in CONTROL_FILES]
     control += [home / name for name in SHELL_STARTS]
-    control += [loaded.user, places.state_dir(options.environ) / trust.FILE]
+    control += [loaded.user, places.state_dir(options.environ) / trust.FILE, places.database(options.environ)]
     return Facts(
         mode=settings.permissions.mode,
         attended=options.attended or options.answered,

@@ -14,6 +14,7 @@ from agent_cli.permissions import globs, hosts
 from agent_cli.permissions.denylist import catastrophe
 from agent_cli.permissions.destructive import discards
 from agent_cli.permissions.hidden import hides
+from agent_cli.permissions.own_program import changes_itself
 from agent_cli.permissions.rules import (
     Rule,
     about,
@@ -56,6 +57,9 @@ def denylist(proposal: Proposal, facts: Facts) -> Ruling | None:
 def control_plane(proposal: Proposal, facts: Facts) -> Ruling | None:
     """Files that decide what is allowed: each write needs its own answer, in every mode, by no grant."""
     touched = _control_touched(proposal, facts)
+    command = proposal.touches.command
+    if touched is None and command is not None and changes_itself(command):
+        touched = "this command of agent-cli"
     if touched is None:
         return None
     reason = f"{touched} decides what this program may do; each change needs its own approval"

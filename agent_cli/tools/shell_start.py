@@ -29,6 +29,8 @@ _ENVIRONMENT = {
     "PYTHONUNBUFFERED": "1",
 }
 """Programs that would wait for a person fail at once; git takes its own default messages."""
+_CAREFUL = (("safe.bareRepository", "explicit"), ("core.fsmonitor", "false"))
+"""Settings of git for a line that only reads."""
 _DROPPED = ("BASH_ENV", "ENV", "CDPATH", "PROMPT_COMMAND", "RIPGREP_CONFIG_PATH")
 
 
@@ -59,7 +61,8 @@ def environment(command: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
     kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     if allows_line((), command) is not None:
-        said = int(kept.get("GIT_CONFIG_COUNT", "")) if kept.get("GIT_CONFIG_COUNT", "").isdecimal() else 0
-        kept |= {"GIT_CONFIG_COUNT": str(said + 1), f"GIT_CONFIG_KEY_{said}": "safe.bareRepository"}
-        kept[f"GIT_CONFIG_VALUE_{said}"] = "explicit"
+        said = int(kept["GIT_CONFIG_COUNT"]) if kept.get("GIT_CONFIG_COUNT", "").isdecimal() else 0
+        for number, (key, value) in enumerate(_CAREFUL, said):
+            kept |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        kept["GIT_CONFIG_COUNT"] = str(said + len(_CAREFUL))
     return kept | _ENVIRONMENT

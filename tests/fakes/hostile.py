@@ -202,7 +202,12 @@ def world(place: Path) -> Iterator[World]:
     (project / "link").symlink_to(out)
     git = shutil.which("git")
     if git is not None:
-        subprocess.run([git, "init", "-q", str(project)], check=True, env={"HOME": str(home)})
+        environ = {"HOME": str(home)}
+        subprocess.run([git, "init", "-q", str(project)], check=True, env=environ)
+        monitor = f"touch {out}/ran; false"
+        subprocess.run(
+            [git, "-C", str(project), "config", "core.fsmonitor", monitor], check=True, env=environ
+        )
     with socket.create_server(("127.0.0.1", 0)) as server:
         reached: list[str] = []
         threading.Thread(target=_listen, args=(server, reached), daemon=True).start()

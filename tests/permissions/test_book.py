@@ -212,6 +212,35 @@ def test_a_program_that_tools_may_write_is_no_program_that_only_reads() -> None:
     assert ruled.rule == "allow: bash:ruff*", "a rule of the operator's means it"
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "line",
+    (
+        "agent-cli config set permissions.mode yolo", "agent-cli --trust -p x", "cd a && agent-cli kill-switch off", "sudo agent-cli guardrails reset x",
+        "python -m agent_cli config set a b", "bash -c 'agent-cli kill-switch off'", "agent-cli --config x config set a b",
+    ),
+)  # fmt: skip
+def test_this_program_does_not_loosen_itself_through_a_shell(mode: Mode, line: str) -> None:
+    ruling = judge(bash(line), facts(mode, allow=("bash:*", f"bash:{line}"), grants=("*",)))
+    assert (ruling.verdict, ruling.rule) == (
+        ("deny", "plan-mode") if mode == "plan" else ("ask", "control-plane")
+    )
+    assert judge(bash(line), facts(mode, attended=False, allow=("bash:*",))).verdict == "deny"
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "agent-cli -p 'config set x'",
+        "agent-cli sessions list",
+        "echo agent-cli config set",
+        "agent-cli -p x --yolo",
+    ),
+)
+def test_other_commands_of_it_are_commands(line: str) -> None:
+    assert judge(bash(line), facts("yolo")).verdict == "allow"
+
+
 def test_reading_a_control_file_is_reading() -> None:
     assert judge(read(f"{ROOT}/.git/config"), facts()).verdict == "allow"
     assert judge(bash("cat .git/config", f"{ROOT}/.git/config"), facts("yolo")).rule == "read-bundle"

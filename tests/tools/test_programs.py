@@ -37,7 +37,7 @@ def test_what_git_was_told_by_the_environment_stays(monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
     told = environment("git status")
     assert (told["GIT_CONFIG_COUNT"], told["GIT_CONFIG_KEY_0"], told["GIT_CONFIG_KEY_1"]) == (
-        "2",
+        "3",
         "user.name",
         "safe.bareRepository",
     )
