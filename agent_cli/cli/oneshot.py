@@ -79,6 +79,10 @@ async def _print(
     *,
     asks: bool,
 ) -> int:
+    if opened.session.state.turn:
+        from agent_cli.talk.resumed import restored
+
+        out.voice.note(restored(opened.session.state, opened.session.halted))
     if start.driven and isinstance(out, StreamPrinter):
         from agent_cli.headless.driven import drive
 

@@ -213,3 +213,26 @@ def test_a_damaged_index_is_made_anew(ask, first):
     assert ask("sessions", "rebuild")[:2] == (0, "1 sessions are listed anew.\n")
     assert first in ask("sessions", "search", "parser")[1]
     assert listed(ask)[0]["title"] == "mend the <parser>"
+
+
+def test_a_run_that_failed_leaves_its_summary_and_transcript_too(ask, tmp_path):
+    script = tmp_path / "script.jsonl"
+    long = "y" * 5_000
+    call = {"name": "read_file", "arguments": {"path": long}}
+    script.write_text(json.dumps({"text": "I look.", "calls": [call]}) + "\n")
+    assert ask("-p", "look", "--script", str(script))[0] == 1
+    directory = places.runs_dir(listed(ask)[0]["id"], os.environ)
+    summary = json.loads((directory / "1.json").read_text("utf-8"))
+    assert summary["turns"][0]["outcome"] == "error"
+    assert long[:2_000] in json.dumps(summary)
+    assert long[:2_049] not in json.dumps(summary)
+    assert "I look." in (directory / "1.md").read_text("utf-8")
+
+
+def test_a_resumed_run_says_what_it_brought_along(ask, first):
+    assert "resumed" not in ask("-p", "new", "--provider", "echo")[2]
+    assert (
+        "resumed at turn 1: echo, ask mode, no grants"
+        in ask("-p", "on", "--provider", "echo", "-r", "first")[2]
+    )
+    assert "resumed" not in ask("-p", "on", "--provider", "echo", "-r", "first", "-q")[2]
