@@ -37,9 +37,10 @@ def print_once(start: Start) -> int:
     out = printer_of(start.output_format, _level(start))
     logging.getLogger("agent_cli").addHandler(_handler(verbose=start.verbose))
     try:
-        shape = _shape(start)
         options = run_options(start)
+        shape = _shape(start.json_schema)
         loaded = prepare(options)
+        shape = shape or (None if start.driven else _shape(loaded.settings.session.answer_schema))
         asks = loaded.settings.tools.ask == "stdin" and not start.driven
         content = _prompt(start) if asks else _first(start) if start.driven else _content(start, out)
         opened = open_session(options, loaded)
@@ -105,13 +106,13 @@ def _prompt(start: Start) -> tuple[Block, ...]:
     return first
 
 
-def _shape(start: Start) -> Shape | None:
+def _shape(file: str | None) -> Shape | None:
     """What the answer has to be. Raises ConfigError."""
-    if start.json_schema is None:
+    if file is None:
         return None
     from agent_cli.headless.structured import read
 
-    return read(Path(start.json_schema).expanduser())
+    return read(Path(file).expanduser())
 
 
 def _level(start: Start) -> Level:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agent_cli.compose.toolset import own_names, reach_of, withheld, world_tools
+from agent_cli.compose.custom_tools import own_of
+from agent_cli.compose.toolset import check, own_names, reach_of, withheld, world_tools
 from agent_cli.config import places
 from agent_cli.config.files import text_of
 from agent_cli.config.instructions import read_instructions
@@ -15,7 +16,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.usage import ModelCard
-from agent_cli.permissions import rules
+from agent_cli.permissions import lint
 from agent_cli.providers import catalog
 from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
@@ -38,7 +39,11 @@ def problems(recipe: Path, environ: Mapping[str, str]) -> list[str]:
     texts = {instruction.source: instruction.text for instruction in found}
     texts |= {str(file): text_of(file) for file in sorted(recipe.rglob("*.md")) if str(file) not in texts}
     bare = load(recipe / ".nobody", clean, {})
-    tools, every = _tools(recipe, loaded), _tools(recipe, bare)
+    try:
+        tools, every = _tools(recipe, loaded), _tools(recipe, bare)
+        check(loaded)
+    except AgentError as problem:
+        return [*wrong, str(problem)]
     for source, text in texts.items():
         wrong += [f"{source}: {problem}" for problem in _unknown_tools(text, tools, every)]
     wrong += _dead_rules(settings, tools)
@@ -49,7 +54,8 @@ def problems(recipe: Path, environ: Mapping[str, str]) -> list[str]:
 def _tools(recipe: Path, loaded: Loaded) -> frozenset[str]:
     """The names of all tools that a run with these settings registers."""
     left_out, space = withheld(loaded), Workspace(recipe, recipe)
-    made = world_tools(space, left_out, Results(recipe / ".nobody"), FULL, reach=reach_of(loaded.settings))
+    results, reach = Results(recipe / ".nobody"), reach_of(loaded.settings)
+    made = world_tools(space, left_out, results, FULL, reach=reach, own=own_of(loaded))
     return frozenset(made) | own_names(left_out, plans=True)
 
 
@@ -71,13 +77,8 @@ def _near(name: str, every: frozenset[str]) -> list[str]:
 
 def _dead_rules(settings: Settings, tools: frozenset[str]) -> Iterator[str]:
     said = settings.permissions
-    for kind, texts in (("allow", said.allow), ("deny", said.deny)):
-        for text in texts:
-            rule = rules.parse(text)
-            if not any(rule.is_about(tool) for tool in tools):
-                yield f"permissions.{kind}: '{text}' never matches: no tool is called {rule.tool}"
-            elif kind == "allow" and text in said.deny:
-                yield f"permissions.allow: '{text}' never matches: the same rule denies it"
+    for dead in lint.dead(said.allow, said.deny, tools):
+        yield f"permissions.{dead.list}: '{dead.rule}' never matches: {dead.why}"
 
 
 def _unknown_models(settings: Settings) -> Iterator[str]:
@@ -86,6 +87,10 @@ def _unknown_models(settings: Settings) -> Iterator[str]:
     named = {
         "model.name": model.name,
         **{f"model.tiers.{size}": name for size, name in model.tiers.given().items()},
+    }
+    named |= {
+        "agentic.small_model": settings.agentic.small_model,
+        "compaction.model": settings.compaction.model,
     }
     named |= {f"model.fallback[{at}]": name for at, name in enumerate(model.fallback)}
     for key, name in named.items():

@@ -41,7 +41,7 @@ JOINED = {
     "url_scope.allow",
     "url_scope.deny",
 }
-PATHS = {"session.db", "agent.system_prompt_file"}
+PATHS = {"session.db", "session.answer_schema", "agent.system_prompt_file"}
 OPERATORS = {"ui.status_command"}
 """What runs a program: a project that was merely cloned must not say it."""
 FLAGS = "command line"
@@ -76,14 +76,14 @@ class Loaded(Plain, frozen=True):
         return origin == FLAGS or origin.startswith(PREFIX)
 
     def scopes(self, name: str) -> tuple[Path, ...]:
-        """Where files or directories of that name count: the user's, then the project's, if it may load them.
+        """Where files or directories of that name count: the user's, the project's, if it may load them, the recipe's.
 
         This alone says what a project that is not trusted may load: nothing of `trust.RUNS`, which `name` is one of.
         """
         if name not in RUNS:
             raise ValueError(f"whether a project needs trust for {name} is not decided: add it to trust.RUNS")
-        ours = (self.user / name,)
-        return ours if self.project is None or name in self.left_out else (*ours, self.project / name)
+        open_to = None if name in self.left_out else self.project
+        return tuple(scope / name for scope in (self.user, open_to, self.recipe) if scope is not None)
 
 
 class Layer(msgspec.Struct):

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent_cli.cli.entry import run
 from agent_cli.compose import RunOptions, open_session
@@ -14,7 +15,10 @@ from agent_cli.compose.budgets import limits
 from agent_cli.compose.recipes import problems
 from agent_cli.compose.session import prepare
 from agent_cli.config import recipes
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Answer, Say
 from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.messages import Text
 
 SHIPPED = sorted(path.name for path in recipes.SHIPPED.iterdir() if (path / ".agents").is_dir())
 TOP = Path(__file__).parents[2] / "recipes"
@@ -44,7 +48,7 @@ def made(place: Path, config: object, text: str = "Work well.") -> Path:
 
 
 def test_the_shipped_ones_are_those_at_the_top() -> None:
-    assert {"frugal", "guarded"} <= set(SHIPPED)
+    assert {"ci-review", "debug-infra", "frugal", "guarded", "local", "plan-first"} <= set(SHIPPED)
     assert sorted(path.name for path in TOP.iterdir() if path.is_dir()) == SHIPPED
 
 
@@ -53,12 +57,136 @@ def test_each_shipped_recipe_is_right(name: str) -> None:
     assert problems(recipes.SHIPPED / name, os.environ) == []
 
 
+REVIEW = json.dumps({"verdict": "approve", "summary": "It renames a variable.", "findings": []})
+ANSWERS = {"ci-review": REVIEW}
+"""What a model has to say there; elsewhere anything is an answer."""
+
+
+def played(project: Path, name: str, *replies: object) -> list[str]:
+    """The command line of a one-shot run in which a model says this."""
+    script = project.parent / "script.jsonl"
+    script.write_text("\n".join(json.dumps(reply) for reply in replies))
+    return ["-p", "look around", "--recipe", name, "--script", str(script)]
+
+
+def calls(name: str, /, **arguments: object) -> dict[str, object]:
+    return {"calls": [{"name": name, "arguments": arguments}]}
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_each_shipped_recipe_runs(name: str, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    script = project / "script.jsonl"
-    script.write_text('{"text": "All is well."}\n')
-    assert run(["-p", "look around", "--recipe", name, "--script", str(script)]) == 0
-    assert capfd.readouterr().out == "All is well.\n"
+    said = ANSWERS.get(name, "All is well.")
+    (project / "a.txt").write_text("hello")
+    assert run(played(project, name, calls("read_file", path="a.txt"), {"text": said})) == 0
+    assert json.loads(capfd.readouterr().out) == json.loads(said) if name in ANSWERS else True
+    if name not in ANSWERS:
+        assert run(played(project, name, {"text": said})) == 0
+        assert capfd.readouterr().out.endswith("All is well.\n")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Programs that write down how they are called; the file in which they do."""
+    called, programs = tmp_path / "called", tmp_path / "bin"
+    programs.mkdir()
+    for name in ("kubectl", "systemctl", "journalctl"):
+        program = programs / name
+        program.write_text(
+            f'#!/bin/sh\nprintf "%s\\n" "{name} $*" >> {called}\necho "web-1  CrashLoopBackOff"\n'
+        )
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    return called
+
+
+def test_debug_infra_looks_at_a_cluster_and_changes_nothing(
+    project: Path, cluster: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    replies = [
+        calls("cluster_list", kind="pods", namespace="shop"),
+        calls("cluster_get", kind="pod", name="--kubeconfig=/x; touch here"),
+        calls("cluster_describe", kind="pod", name="web-1"),
+        calls("cluster_logs", pod="web-1", previous="true"),
+        calls("cluster_events"),
+        calls("service_status", unit="nginx.service"),
+        calls("service_logs", unit="nginx.service", lines=5),
+        calls("cluster_list", kind="secrets"),
+        calls("bash", command="kubectl delete pod web-1"),
+        calls("write_file", path="a.txt", content="x"),
+        {"text": "It crashes at start."},
+    ]
+    assert run([*played(project, "debug-infra", *replies), "--output-format", "stream-json"]) == 0
+    assert cluster.read_text("utf-8").splitlines() == [
+        "kubectl get pods --namespace=shop --output=wide",
+        "kubectl get pod --namespace=default --output=yaml -- --kubeconfig=/x; touch here",
+        "kubectl describe pod --namespace=default -- web-1",
+        "kubectl logs --namespace=default --tail=100 --previous=true --timestamps --all-containers -- web-1",
+        "kubectl get events --namespace=default --sort-by=.lastTimestamp",
+        "systemctl status --no-pager --full -- nginx.service",
+        "journalctl --no-pager --output=short-iso --unit=nginx.service --lines=5",
+    ]
+    assert list(project.iterdir()) == []
+    told = capfd.readouterr().out
+    assert "There is no tool 'bash'" in told
+    assert "There is no tool 'write_file'" in told
+
+
+def test_ci_review_answers_with_json_that_fits_or_fails(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    finding = {
+        "file": "a.py",
+        "line": 3,
+        "severity": "high",
+        "problem": "It divides by zero.",
+        "fix": "Check it.",
+    }
+    review = {"verdict": "request-changes", "summary": "A division.", "findings": [finding]}
+    assert run(played(project, "ci-review", {"text": json.dumps(review)})) == 0
+    assert json.loads(capfd.readouterr().out) == review
+    wrong = {**review, "verdict": "perhaps"}
+    assert run(played(project, "ci-review", {"text": json.dumps(wrong)}, {"text": json.dumps(wrong)})) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "verdict" in err
+
+
+def test_plan_first_changes_nothing_before_a_plan(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / ".agents").mkdir()
+    write = calls("write_file", path="a.txt", content="x")
+    replies = [write, calls("record_plan", plan="1. Write a.txt."), write, {"text": "No plan is in force."}]
+    assert run([*played(project, "plan-first", *replies), "--output-format", "stream-json"]) == 0
+    assert not (project / "a.txt").exists()
+    assert "no plan is recorded yet" in capfd.readouterr().out
+
+
+async def test_plan_first_goes_by_a_plan_that_the_operator_approves(project: Path) -> None:
+    (project / ".agents").mkdir()
+    script = project.parent / "script.jsonl"
+    replies = [
+        calls("record_plan", plan="1. Write a.txt."),
+        calls("write_file", path="a.txt", content="x"),
+        {"text": "Done."},
+    ]
+    script.write_text("\n".join(json.dumps(reply) for reply in replies))
+    given = options(project, "plan-first", attended=True, model__provider="scripted")
+    session = open_session(replace(given, script=script)).session
+    session.send(Say((Text("write it"),)))
+    async for event in session.events():
+        if isinstance(event, ev.Entry) and isinstance(event.event, ev.ApprovalRequested):
+            assert event.event.tool == "record_plan"
+            session.send(Answer(event.event.call_id, allowed=True))
+        if isinstance(event, ev.Entry) and isinstance(event.event, ev.TurnCompleted):
+            break
+    assert (project / "a.txt").read_text() == "x"
+    await session.close()
+
+
+def test_local_needs_nothing_from_elsewhere(project: Path) -> None:
+    settings = prepare(options(project, "local")).settings
+    assert settings.model.provider == "local"
+    assert "fetch_url" in settings.tools.disable
+    assert not settings.agentic.enabled
 
 
 def test_guarded_has_its_figures(project: Path) -> None:
@@ -120,9 +248,12 @@ def test_what_is_not_there(project: Path, wanted: str, told: str) -> None:
     [
         ({}, "Use `read_fil(path)` first.", "did you mean `read_file`"),
         ({"tools": {"disable": ["bash"]}}, "Run it with `bash(…)`.", "names the tool `bash`"),
-        ({"permissions": {"allow": ["bsh:ls*"]}}, "", "no tool is called bsh"),
-        ({"permissions": {"allow": ["bash:ls*"], "deny": ["bash:ls*"]}}, "", "the same rule denies it"),
+        ({"permissions": {"allow": ["bsh:ls*"]}}, "", "there is no tool bsh; is bash meant?"),
+        ({"permissions": {"allow": ["bash:ls*"], "deny": ["bash:ls*"]}}, "", "the deny rule 'bash:ls*' forbids all of it"),
         ({"model": {"name": "claude-opis-5"}}, "", "the model claude-opis-5 is unknown"),
+        ({"permissions": {"deny": ["bash:rm *"]}, "tools": {"disable": ["bash"]}}, "", "there is no tool bash"),
+        ({"agentic": {"small_model": "claude-hiku"}}, "", "agentic.small_model: the model claude-hiku is unknown"),
+        ({"tools": {"disable": ["bsh"]}}, "", "bsh"),
         ({"modl": {}}, "", "modl"),
     ],
 )  # fmt: skip
@@ -144,3 +275,16 @@ def test_a_new_one_is_right_and_is_listed(project: Path, capfd: pytest.CaptureFi
     assert run(["recipes", "new", "mine"]) == 2
     (project / ".agents" / "recipes" / "mine" / "README.md").unlink()
     assert run(["recipes", "check", "./.agents/recipes/mine"]) == 1
+
+
+def test_a_tool_of_the_recipe_is_one_that_its_texts_may_name(tmp_path: Path) -> None:
+    recipe = made(tmp_path / "r", {}, "Ask `weather_of(place)` first.")
+    assert any("names the tool `weather_of`" in line for line in problems(recipe, os.environ))
+    tools = recipe / ".agents" / "tools"
+    tools.mkdir()
+    tools.joinpath("weather.toml").write_text(
+        'name = "weather_of"\ndescription = "The weather."\ncommand = "echo {place}"\n[arguments.place]\n'
+    )
+    assert problems(recipe, os.environ) == []
+    tools.joinpath("broken.toml").write_text('name = "x"\n')
+    assert any("broken.toml" in line for line in problems(recipe, os.environ))

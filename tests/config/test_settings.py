@@ -41,7 +41,7 @@ path_scope.allow_paths sandbox.mode sandbox.network url_scope.allow url_scope.de
 safety.bash_search_gate safety.small_tier_parent safety.watchdog watchdog.profile watchdog.signals.NAME.threshold
 watchdog.signals.NAME.severity watchdog.signals.NAME.scope watchdog.signals.NAME.enabled
 guardrails.redact
-session.db session.task_class session.transcripts task_classes.NAME.tier task_classes.NAME.compaction_threshold
+session.db session.task_class session.answer_schema session.transcripts task_classes.NAME.tier task_classes.NAME.compaction_threshold
 task_classes.NAME.permission_mode task_classes.NAME.plan_mode task_classes.NAME.ask task_classes.NAME.watchdog_profile task_classes.NAME.drop_tools
 ui.theme ui.notify ui.title ui.keys ui.vi ui.mouse ui.motion ui.status_command run_status
 """

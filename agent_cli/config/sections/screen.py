@@ -14,6 +14,10 @@ class Session(Section, frozen=True):
         Name | None,
         says("The kind of work: debug, implement, chat, research, review, or one of task_classes."),
     ] = None
+    answer_schema: Annotated[
+        File | None,
+        says("A JSON Schema file that the answer of each one-shot run has to fit, as with --json-schema."),
+    ] = None
     transcripts: Annotated[
         Switch,
         says(
