@@ -215,6 +215,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "--max-session-cost-usd", "agent.max_session_cost_usd",
             "Halts the session that costs as much. Default: none, unattended 10.", "dollars",
         ),
+        _text(
+            "--pool", key="admission.pool", metavar="NAME",
+            says="Share an account with other runs: at once, in dollars, in tool calls a minute (`agent-cli pool`).",
+        ),
         _choice(
             "--watchdog", key="safety.watchdog", choices=("off", "warn", "feedback", "enforce"),
             says="What happens when the agent goes in circles. Default: warn, unattended enforce.",
@@ -241,6 +245,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "kill-switch": (
         "agent_cli.cli.kill_switch",
         "Stop runs at once, from outside: all, a project's, a kind of work, a tool, a session.",
+    ),
+    "pool": (
+        "agent_cli.cli.pool",
+        "What runs over one account may take together.",
     ),
     "recipes": (
         "agent_cli.cli.recipes",

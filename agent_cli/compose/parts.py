@@ -93,7 +93,23 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         close=partial(close, space),
     )
     told = plan._replace(openings=(*told_of_sandbox(sandbox, settings), *plan.openings))
-    return _watched(made, options, loaded, kept, told)
+    return _pooled(_watched(made, options, loaded, kept, told), options, settings)
+
+
+def _pooled(made: Parts, options: RunOptions, settings: Settings) -> Parts:
+    """In the pool that the operator named. Raises ConfigError for one that nobody made."""
+    if settings.admission.pool is None:
+        return made
+    from agent_cli.compose.admission import gate_of
+
+    gate = gate_of(options, settings, made.log.session, made.task_class)
+
+    def close() -> None:
+        made.on_close()
+        if gate is not None:
+            gate.close()
+
+    return replace(made, gate=gate, on_close=close)
 
 
 def _heuristic(settings: Settings) -> TaskHeuristic | None:

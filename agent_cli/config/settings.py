@@ -9,7 +9,7 @@ from agent_cli.config.kinds import Count, Name, Section, says
 from agent_cli.config.sections.context import Checkpoint, Compaction
 from agent_cli.config.sections.delegated import Claude
 from agent_cli.config.sections.guardrails import Guardrails
-from agent_cli.config.sections.limits import Agent, Budgets, Safety
+from agent_cli.config.sections.limits import Admission, Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
 from agent_cli.config.sections.tasks import TaskClass
@@ -42,6 +42,7 @@ class Settings(Section, frozen=True):
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
     sandbox: Annotated[Confined, says("What shell commands may do, held by the system.")] = Confined()
     url_scope: Annotated[UrlScope, says("Which hosts the tools may reach.")] = UrlScope()
+    admission: Annotated[Admission, says("The account that runs share.")] = Admission()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
     watchdog: Annotated[WatchdogSettings, says("What the watchdog looks for.")] = WatchdogSettings()
     guardrails: Annotated[Guardrails, says("Checks of contents and actions.")] = Guardrails()

@@ -74,12 +74,16 @@ class Batch:
             if isinstance(refused, Refused):
                 self._settle(refused.call, refused.output)
         allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
-        for group in _groups(allowed, self._core.parts.settings.concurrency):
+        for group in _groups(allowed, self._side_by_side()):
             look(self._core)
             if stopping(self._core) is not None:
                 return
             self._settled.update(ready.call.call_id for ready in group)
             await self._run_group(group)
+
+    def _side_by_side(self) -> int:
+        most, part = self._core.parts.settings.concurrency, self._core.root.slice
+        return most if part is None else min(most, part.side_by_side)
 
     async def _run_group(self, group: list[Ready]) -> None:
         """Until all have returned, or something cuts the turn: then those that still run are cancelled."""

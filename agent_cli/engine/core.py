@@ -23,6 +23,7 @@ from agent_cli.engine.state import ModelRow, State
 from agent_cli.engine.tuning import Tally, tuned
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
+from agent_cli.guardrails.admission import Slice
 from agent_cli.guardrails.halts import Halt
 from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
 from agent_cli.guardrails.kill_switch import Killed
@@ -67,6 +68,7 @@ class Core:
     cut_off: str = ""
     last_prompt: Prompt | None = None
     _for_model: Prefix | None = None
+    slice: Slice | None = None
     task_ended: str | None = None
     """What a heuristic said of the task that it thinks is done, until its record is written."""
 
@@ -118,6 +120,8 @@ class Core:
         kinds = self.cleaner.found()
         if kinds and (told := finding(event, kinds)) is not None:
             self.record(told)
+        if self.parts.gate is not None:
+            self.parts.gate.saw(event, self.parts.clock.now())
         if isinstance(event, ev.UsageReported) and event.purpose != "step":
             self.cut(budgets.cost_breach(self.spent(), self.limits))
         for alert in self.watchdog.found():
@@ -198,7 +202,11 @@ class Core:
     @property
     def limits(self) -> Limits:
         """The ceilings in force: granted budget raises the session's cost ceiling, if there still is one."""
-        return self.state.halts.limits(self.parts.limits)
+        limits = self.state.halts.limits(self.parts.limits)
+        if self.slice is None:
+            return limits
+        most = min(limits.max_turn_cost or self.slice.usd, self.slice.usd)
+        return msgspec.structs.replace(limits, max_turn_cost=most)
 
     def facts(self) -> Facts:
         facts, state = self.parts.facts, self.root.state

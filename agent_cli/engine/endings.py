@@ -61,6 +61,11 @@ def killed(reason: str, *, unavailable: bool) -> Ending:
     return TurnError("canceled", outcome, EXIT_CUT, reason)
 
 
+def not_admitted(reason: str) -> Ending:
+    """There was no room for it in the account that runs share; later there may be."""
+    return TurnError("refused", "guardrail-stop", EXIT_UNAVAILABLE, reason)
+
+
 def interrupted() -> Ending:
     return TurnError("canceled", "interrupted", EXIT_INTERRUPTED, "interrupted by the operator")
 

@@ -11,6 +11,7 @@ from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
 from agent_cli.context.system import Instructions
 from agent_cli.engine.tuning import Tuning
+from agent_cli.guardrails.admission import Gate
 from agent_cli.guardrails.armed import Armed
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.kill_switch import Switches, none_on
@@ -114,6 +115,7 @@ class Parts(msgspec.Struct, frozen=True):
     `snapshots` keeps what files held before they were changed; None where nothing is kept.
     `folds` keeps what a long log came to, None where it is always read from its beginning.
     `switches` are the kill switches that are on now.
+    `gate` is the account that the run shares with others, None for none.
     `on_close` is called once, after the log was let go.
     """
 
@@ -158,4 +160,5 @@ class Parts(msgspec.Struct, frozen=True):
     compactor: Compactor | None = None
     checkpointer: Checkpointer | None = None
     switches: Switches = none_on
+    gate: Gate | None = None
     on_close: Callable[[], None] = _nothing

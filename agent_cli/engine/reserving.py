@@ -38,11 +38,39 @@ def reserved(core: Core, card: ModelCard, prompt: Prompt, known: int, estimated:
 
     Raises Cut where it does not fit, and the core knows why. What a broken call cost and nobody said stays set aside.
     """
+    tokens = known + 2 * estimated + MARGIN
+    with (
+        _covered(core, card, tokens, prompt.max_output),
+        _reserved(core, card, tokens, prompt.max_output) as hold,
+    ):
+        yield hold
+
+
+@contextmanager
+def _covered(core: Core, card: ModelCard, tokens: int, max_output: int | None) -> Generator[None]:
+    """The pool that runs share has what the call can cost at worst, where the operator wants that."""
+    gate = core.parts.gate
+    if gate is None:
+        yield
+        return
+    worst = worst_case(card, today(core), tokens, max_output)
+    why = gate.cover(worst, core.parts.clock.now())
+    if why:
+        core.root.cut(budgets.pool_breach(gate.pool, why))
+        raise Cut
+    try:
+        yield
+    finally:
+        gate.uncover(worst)
+
+
+@contextmanager
+def _reserved(core: Core, card: ModelCard, tokens: int, max_output: int | None) -> Generator[Hold]:
     hold = Hold()
     if not core.root.parts.limits.reserve:
         yield hold
         return
-    worst = worst_case(card, today(core), known + 2 * estimated + MARGIN, prompt.max_output)
+    worst = worst_case(card, today(core), tokens, max_output)
     chain = tuple(_chain(core))
     if worst is None:
         if any(account.ceiling for one in chain for account in accounts(one)):

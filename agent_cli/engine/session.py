@@ -11,6 +11,7 @@ from typing import Literal
 from agent_cli.context.breakdown import Share, shares
 from agent_cli.engine import endings, rewinding, stopping
 from agent_cli.engine.adding import add_rule
+from agent_cli.engine.admission import admitted
 from agent_cli.engine.asides import Asides
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
@@ -341,7 +342,7 @@ class Session:
     async def _run(self) -> None:
         try:
             self._course = Course(self._core, self._reducer, self._take_steered)
-            ending = await self._course.ending()
+            ending = await admitted(self._core, self._course.ending)
             if ending is not None:
                 self._core.record(ending)
         except StoreError:

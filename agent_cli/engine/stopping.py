@@ -58,6 +58,8 @@ def trip(core: Core, breach: Breach, *, halted_turn: bool, answered: bool = Fals
     reason, signal = breach.reason, breach.signal or breach.exhausted
     if breach.exhausted != "cost":
         then = telling.after_ceiling(breach, cut=halted_turn, answered=answered)
+    elif breach.signal == budgets.POOL:
+        then = telling.after_pool()
     else:
         turn = core.state.halts.dear_again()
         if not breach.session and turn >= IN_A_ROW:

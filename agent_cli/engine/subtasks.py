@@ -80,6 +80,8 @@ async def run_subtask(core: Core, spec: SubtaskSpec) -> SubtaskResult:
 
     Raises ConfigError for a model or a tool that is not there, AgentError where nothing is left to spend, StoreError.
     """
+    if core.root.slice is not None:
+        raise AgentError("the subtask was not started: the pool had room for part of this run only")
     child, limits = _child(core, spec)
     branch = child.state.branch
     core.record(ev.SubtaskStarted(spec.name, child.model.card.id, spec.task, branch, spec.call_id))

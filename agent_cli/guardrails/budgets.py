@@ -107,6 +107,16 @@ def unpriced_breach(model: str) -> Breach:
     return Breach("cost", "cost_ceiling", reason, 0.0, 0.0, signal=TURN_COST)
 
 
+POOL = "pool"
+"""The signal of a pool that cannot pay for the next request."""
+
+
+def pool_breach(pool: str, why: str) -> Breach:
+    return Breach(
+        "cost", "admission", f"pool {pool} cannot pay for the next request: {why}", 0.0, 0.0, signal=POOL
+    )
+
+
 def step_breach(spent: Spent, limits: Limits) -> Breach | None:
     """Checked before each model request."""
     most = limits.max_steps

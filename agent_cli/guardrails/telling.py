@@ -63,6 +63,10 @@ def after_alert(signal: str, turn: int, session: str, *, halts: bool) -> str:
     return f"{UNFINISHED}, and a further turn would start clean. {_counted(turn)}"
 
 
+def after_pool() -> str:
+    return f"{UNFINISHED}; a further turn asks the pool again. Other runs that end give back what they hold."
+
+
 def after_kill(killed: Killed) -> str:
     if killed.unavailable:
         return f"What cannot be asked counts as on: nothing is dispatched. To go on: {killed.how}."

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from agent_cli.config.kinds import Ceiling, Duration, File, Money, Name, Section, Switch, says
+from agent_cli.config.kinds import Ceiling, Count, Duration, File, Money, Name, Section, Switch, says
 from agent_cli.kernel.watching import WatchdogMode
 
 
@@ -69,6 +69,37 @@ class Agent(Section, frozen=True):
     ] = None
     append_system_prompt: Annotated[Name | None, says("Text behind the system prompt.")] = None
     system_prompt_file: Annotated[File | None, says("File whose text replaces the system prompt.")] = None
+
+
+class Admission(Section, frozen=True):
+    pool: Annotated[
+        Name | None, says("The pool that runs share: `agent-cli pool set NAME` makes one. Default: none.")
+    ] = None
+    when_full: Annotated[
+        Literal["queue", "degrade", "reject"],
+        says(
+            "What becomes of a turn for which there is no room: it waits, it gets what is left (one answer of its own,"
+            " without subtasks), or it is refused."
+        ),
+    ] = "queue"
+    wait: Annotated[Duration, says("How long it waits for room at most.")] = 600.0
+    lease: Annotated[
+        Duration,
+        says("How long a reservation holds without being renewed; then it is reclaimed if its run is gone."),
+    ] = 60.0
+    hard: Annotated[
+        Switch,
+        says(
+            "Whether each request first reserves what it can cost at worst, so that the pool's dollars are never passed."
+        ),
+    ] = False
+    estimate_usd: Annotated[
+        Money,
+        says("Dollars that a run reserves while nothing is known of its kind and no ceiling bounds it."),
+    ] = 1.0
+    degraded_concurrency: Annotated[
+        Count, says("Reading calls side by side of a run that got only what was left.")
+    ] = 2
 
 
 class Safety(Section, frozen=True):

@@ -1,0 +1,93 @@
+"""A turn in an account that many share: it waits for room, holds its reservation while it runs, and gives it back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from agent_cli.engine import endings, stopping
+from agent_cli.engine.core import Core
+from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.guardrails.admission import NAME, Gate, Refused, Slice
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import StoreError
+
+LOOK = 0.5
+"""Seconds between two looks for room."""
+COUNTDOWN = 1.0
+
+
+async def admitted(core: Core, work: Callable[[], Awaitable[Ending | None]]) -> Ending | None:
+    """The work, once there is room for it; else the ending that says why there was none."""
+    gate = core.parts.gate
+    if gate is None:
+        return await work()
+    try:
+        refused = await _enter(core, gate)
+    except asyncio.CancelledError:
+        return endings.interrupted()
+    except Stopped as stopped:
+        return stopped.ending
+    except StoreError as problem:
+        return _not_admitted(core, gate, f"the pool cannot be asked ({problem})")
+    if refused is not None:
+        return _not_admitted(core, gate, refused)
+    renewing = asyncio.create_task(_renew(core, gate))
+    try:
+        return await work()
+    finally:
+        renewing.cancel()
+        core.slice = None
+        gate.leave(core.parts.clock.now())
+
+
+async def _enter(core: Core, gate: Gate) -> str | None:
+    """Why it was refused. Cancelled or stopped while it waits, it holds nothing."""
+    clock = core.parts.clock
+    begun, told = clock.monotonic(), -COUNTDOWN
+    while True:
+        stopping.check(core)
+        left = gate.wait - (clock.monotonic() - begun)
+        answer = gate.enter(clock.now(), last=left <= 0)
+        match answer:
+            case None:
+                return None
+            case Slice(usd, side_by_side):
+                core.slice = answer
+                core.record(
+                    ev.OperatorNote(
+                        f"pool {gate.pool} has room for part of this run: ${usd:.2f}, {side_by_side} reads side by side, "
+                        "no subtasks",
+                        "warning",
+                    )
+                )
+                return None
+            case Refused(reason, waits):
+                if not waits or left <= 0:
+                    waited = f" (it waited {gate.wait:g} s)" if waits else ""
+                    return reason + waited
+                if told < 0:
+                    told = 0.0
+                    core.record(
+                        ev.OperatorNote(
+                            f"waiting for room in pool {gate.pool}, {gate.wait:g} s at most: {reason}",
+                            "warning",
+                        )
+                    )
+                core.hub.show(ev.Waiting(left, f"pool {gate.pool}: {reason}"))
+                await clock.sleep(min(LOOK, left))
+
+
+async def _renew(core: Core, gate: Gate) -> None:
+    while True:
+        await core.parts.clock.sleep(gate.lease / 3)
+        gate.renew(core.parts.clock.now())
+
+
+def _not_admitted(core: Core, gate: Gate, reason: str) -> Ending:
+    why = f"pool {gate.pool} has no room: {reason}"
+    then = f"No model was asked. Try again later; `agent-cli pool show {gate.pool}` says who holds what."
+    core.record(
+        ev.GuardrailTrip(NAME, f"pool:{gate.pool}", "block", "turn", why, halted_turn=True, then=then)
+    )
+    return endings.not_admitted(f"{why}. {then}")

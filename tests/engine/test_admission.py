@@ -1,0 +1,236 @@
+"""A turn in a pool: it waits, it gets a part, or it is refused; and it gives back what it held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_cli.compose.admission import PoolGate
+from agent_cli.config.sections.limits import Admission
+from agent_cli.engine.session import Session
+from agent_cli.guardrails.admission import Pool, Tree
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Interrupt
+from agent_cli.kernel.usage import Usage
+from agent_cli.store.pools import Held, Pools, open_pools
+from tests.fakes.clock import FakeClock, settle
+from tests.fakes.log import ListLog
+from tests.fakes.models import Playing, says, wants
+from tests.fakes.sessions import open_session, run, say
+from tests.fakes.tools import FakeTool, never
+
+DEAR = Usage(input=1_000, output=50_000)
+"""$0.101 at the prices of the fake model."""
+
+
+@pytest.fixture
+def pools(tmp_path: Path):
+    found = open_pools(tmp_path / "sessions.db")
+    found.set(Pool("p", runs=1, usd=2.0), "ann", 1.0)
+    yield found
+    found.close()
+
+
+def opened(
+    pools: Pools,
+    provider: Playing,
+    *tools: FakeTool,
+    said: Admission | None = None,
+    most: float = 1.5,
+    **changes: Any,
+) -> tuple[Session, ListLog, FakeClock, PoolGate]:
+    log, clock = ListLog(), FakeClock()
+    gate = PoolGate(pools, said or Admission(pool="p"), "s1", "debug", Tree(most))
+    session = open_session(provider, *tools, log=log, clock=clock, gate=gate, **changes)
+    return session, log, clock, gate
+
+
+def other(pools: Pools, clock: FakeClock, usd: float = 1.0) -> Held:
+    """Another run that holds a place."""
+    held = Held("other", "p", "s-other", "", usd, 0.0, 0.0, 0, clock.now(), clock.now() + 1e6, "1")
+    assert pools.admit(held, clock.now()) == ()
+    return held
+
+
+def kinds(pools: Pools) -> list[str]:
+    return [posting.kind for posting in pools.books.ledger("p")]
+
+
+def ending(log: ListLog) -> ev.TurnCompleted | ev.TurnError:
+    return next(event for event in reversed(log.events) if isinstance(event, ev.TERMINAL))
+
+
+async def test_a_turn_reserves_before_the_model_and_gives_back_what_it_did_not_spend(pools):
+    seen: list[int] = []
+
+    async def looks(path: str, _: Any) -> str:
+        seen.append(len(pools.books.held("p")))
+        return path
+
+    session, log, _, _ = opened(
+        pools,
+        Playing(wants(("read", {"path": "a"}), usage=DEAR), says("done", usage=DEAR)),
+        FakeTool("read", looks),
+    )
+    await run(session, say("go"))
+    assert seen == [1]
+    assert pools.books.held("p") == ()
+    assert kinds(pools) == ["reserved", "consumed", "consumed", "consumed", "released"]
+    last = pools.books.ledger("p")[-1]
+    assert last.usd == pytest.approx(1.5 - 0.202)
+    assert ending(log).outcome == "completed"
+    (past,) = pools.books.past("p", "debug")
+    assert (past.calls, past.spent) == (1, pytest.approx(0.202))
+    await session.close()
+
+
+async def test_it_waits_for_room_and_then_begins(pools):
+    session, log, clock, _ = opened(pools, provider := Playing(says("done")))
+    held = other(pools, clock)
+    session.send(say("go"))
+    await settle()
+    await clock.advance(5.0)
+    assert provider.asked == []
+    (note,) = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert note.startswith("waiting for room in pool p, 600 s at most: 1 of 1 runs are taken")
+    pools.release(held, clock.now())
+    await clock.advance(1.0)
+    await session.idle()
+    assert ending(log).outcome == "completed"
+    assert kinds(pools) == ["reserved", "queued", "released", "reserved", "consumed", "released"]
+    await session.close()
+
+
+async def test_a_queue_has_an_end(pools):
+    session, log, clock, _ = opened(pools, provider := Playing(), said=Admission(pool="p", wait=3.0))
+    other(pools, clock)
+    session.send(say("go"))
+    for _ in range(10):
+        await settle()
+        await clock.advance(0.5)
+    await session.idle()
+    end = ending(log)
+    assert (end.outcome, end.exit_code) == ("guardrail-stop", 75)
+    assert isinstance(end, ev.TurnError)
+    assert end.error_kind == "refused"
+    assert end.message.startswith("pool p has no room: 1 of 1 runs are taken and this run needs 1; $1.00 of")
+    assert "(it waited 3 s)" in end.message
+    assert provider.asked == []
+    assert kinds(pools) == ["reserved", "queued", "rejected"]
+    await session.close()
+
+
+async def test_an_interrupt_ends_the_waiting(pools):
+    session, log, clock, _ = opened(pools, Playing())
+    other(pools, clock)
+    session.send(say("go"))
+    await settle()
+    session.send(Interrupt())
+    await session.idle()
+    assert ending(log).outcome == "interrupted"
+    assert len(pools.books.held("p")) == 1
+    await session.close()
+
+
+async def test_a_run_is_rejected_at_once_where_the_operator_wants_that(pools):
+    session, log, clock, _ = opened(
+        pools, provider := Playing(), said=Admission(pool="p", when_full="reject"), most=3.2
+    )
+    pools.set(Pool("p", runs=24, usd=18.0), "ann", 1.0)
+    other(pools, clock, 15.40)
+    await run(session, say("go"))
+    (trip,) = [event for event in log.events if isinstance(event, ev.GuardrailTrip)]
+    assert (trip.guardrail, trip.signal, trip.severity) == ("admission", "pool:p", "block")
+    assert "$15.40 of $18.00 are reserved and this run needs $3.20, $0.60 too much" in trip.reason
+    assert provider.asked == []
+    await session.close()
+
+
+async def test_a_degraded_run_gets_what_is_left_and_stops_there(pools):
+    pools.set(Pool("p", runs=4, usd=1.15), "ann", 1.0)
+    reads = FakeTool("read")
+    session, log, clock, _ = opened(
+        pools,
+        Playing(
+            wants(*(("read", {"path": f"{n}"}) for n in range(6))), wants(("read", {"path": "z"}), usage=DEAR)
+        ),
+        reads,
+        said=Admission(pool="p", when_full="degrade"),
+    )
+    other(pools, clock, 1.05)
+    await run(session, say("go"))
+    assert reads.most_running <= 2
+    assert ending(log).message.startswith("per-turn cost ceiling exceeded")
+    assert "degraded" in kinds(pools)
+    assert session._core.limits.max_turn_cost is None, "the next turn asks anew"
+    await session.close()
+
+
+async def test_a_degraded_run_without_a_place_is_rejected(pools):
+    session, log, clock, _ = opened(pools, Playing(), said=Admission(pool="p", when_full="degrade"))
+    other(pools, clock)
+    await run(session, say("go"))
+    assert ending(log).exit_code == 75
+    await session.close()
+
+
+async def test_a_hard_pool_pays_each_call_before_it_is_sent(pools):
+    pools.set(Pool("p", runs=4, usd=0.03), "ann", 1.0)
+    log_usage = Usage(input=100, output=1_000)
+    session, log, _, _ = opened(
+        pools,
+        provider := Playing(*[wants(("read", {"path": f"{n}"}), usage=log_usage) for n in range(9)]),
+        FakeTool("read"),
+        said=Admission(pool="p", hard=True),
+        most=0.01,
+    )
+    await run(session, say("go"))
+    assert kinds(pools).count("topped-up") >= 1
+    end = ending(log)
+    assert end.outcome == "guardrail-stop"
+    assert "pool p cannot pay for the next request" in end.message
+    spent = sum(posting.usd for posting in pools.books.ledger("p") if posting.kind == "consumed")
+    assert spent <= 0.03
+    assert 0 < len(provider.asked) < 9
+    assert pools.books.held("p") == ()
+    await session.close()
+
+
+async def test_a_lease_is_renewed_while_the_turn_runs(pools):
+    session, _, clock, _ = opened(
+        pools,
+        Playing(wants(("read", {"path": "a"}))),
+        FakeTool("read", never),
+        said=Admission(pool="p", lease=60.0),
+    )
+    session.send(say("go"))
+    await settle()
+    before = pools.books.held("p")[0].lease
+    for _ in range(10):
+        await clock.advance(20.0)
+    assert pools.books.held("p")[0].lease - before >= 180.0
+    session.send(Interrupt())
+    await session.idle()
+    assert pools.books.held("p") == ()
+    await session.close()
+
+
+async def test_a_pool_that_cannot_be_asked_admits_nobody(pools):
+    session, log, _, _ = opened(pools, provider := Playing())
+    pools._connection.execute("DROP TABLE reservation")
+    await run(session, say("go"))
+    assert provider.asked == []
+    assert "the pool cannot be asked" in ending(log).message
+    pools._connection.execute("CREATE TABLE reservation (run TEXT)")
+    await session.close()
+
+
+async def test_a_session_between_turns_holds_nothing(pools):
+    session, _, _, gate = opened(pools, Playing(says("one"), says("two")))
+    for _ in range(2):
+        await run(session, say("go"))
+        assert pools.books.held("p") == ()
+    assert gate.expected().why == "", "two runs say nothing yet"
+    await session.close()
