@@ -39,13 +39,15 @@ def check(core: Core) -> None:
 def watched(core: Core, alert: Alert) -> str:
     """Records that the watchdog cuts the turn; the third turn in a row that the same signal cuts halts the session.
 
-    Returns the reason of the trip.
+    A subtask ends with its turn, and halts nothing. Returns the reason of the trip.
     """
     turn = core.state.halts.cut_again(alert.signal)
     escalated = alert.scope == "turn" and turn >= IN_A_ROW
     scope: ev.StopScope = "session" if escalated else alert.scope
     reason = telling.in_a_row(alert.reason, turn, alert.signal) if escalated else alert.reason
     then = telling.after_alert(alert.signal, turn, core.state.session, halts=scope == "session")
+    if core.above is not None:
+        scope, then = "turn", telling.SUBTASK
     core.record(
         ev.GuardrailTrip("watchdog", alert.signal, alert.severity, scope, reason, halted_turn=True, then=then)
     )

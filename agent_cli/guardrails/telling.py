@@ -15,6 +15,7 @@ RAISE = {
     "duration": "--max-duration",
 }
 UNFINISHED = "The turn was stopped with its work unfinished; the session is NOT halted"
+SUBTASK = "The subtask was stopped with its work unfinished; what started it gets what it had, and goes on."
 ANSWERED = "The turn has its answer; the session is NOT halted"
 
 

@@ -414,6 +414,9 @@ async def test_a_circle_inside_cuts_the_subtask_and_halts_no_session():
     await run(session, say("go"))
     assert ends(log)[0].outcome == "loop-detected"
     assert len(small.asked) == 5
+    (trip,) = [event for event in log.events if isinstance(event, ev.GuardrailTrip)]
+    assert (trip.signal, trip.scope) == ("repeated-tool-call", "turn")
+    assert trip.then.startswith("The subtask was stopped")
     assert session.state.ending == ev.TurnCompleted("completed", "end_turn")
     assert not session.halted
     await session.close()

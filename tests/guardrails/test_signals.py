@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_cli.guardrails.book import PROFILES, STANCES, Profile, Tuned, signals
+from agent_cli.guardrails.watch import Watch
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text
+from agent_cli.ports import Called, Came
 from tests.guardrails.played import OPERATOR, RESET, Call, Step, alerts, edit, names, only, read, says, shell
 
 A, B, C = read("a", "1"), read("b", "2"), read("c", "3")
@@ -252,6 +254,44 @@ def test_a_change_that_came_before_with_the_same_result_excuses_nothing():
 def test_one_behaviour_is_told_once_by_the_most_specific(steps: list[Step], told: list[str]):
     calling = {"repeated-tool-call", "alternating-tool-cycle", "dominant-tool-call", "repeated-tool-name"}
     assert [name for name in names(*steps) if name in calling] == told
+
+
+def seen(number: int, *, blind: bool = False) -> Came:
+    """The result of a call, which is an image where it is `blind`."""
+    call = Called(f"c{number}", "read_file", "read_file a")
+    return Came(call, "" if blind else "same", "" if blind else "same", last=True)
+
+
+@pytest.mark.parametrize("name", ["no-new-state", "no-news", "stuck-interaction", "repeated-tool-call"])
+def test_a_result_that_cannot_be_told_from_others_is_no_evidence(name: str):
+    watched = [signal for signal in signals() if signal.name == name]
+    watch, told = Watch(watched), []
+    for number in range(30):
+        told += [
+            *watch.call(Called(f"c{number}", "read_file", "read_file a")),
+            *watch.result(seen(number, blind=True)),
+        ]
+    assert told == []
+    assert [*watch.result(seen(31))] == []
+
+
+def test_a_result_that_cannot_be_told_begins_the_run_of_known_ones_again():
+    (signal,) = [signal for signal in signals() if signal.name == "no-new-state"]
+    watch = Watch([signal])
+    told = [alert for number in range(7) for alert in watch.result(seen(number, blind=number == 4))]
+    assert told == []
+    assert [alert.signal for number in range(7, 10) for alert in watch.result(seen(number))] == []
+    assert [alert.signal for number in range(10, 13) for alert in watch.result(seen(number))] == [
+        "no-new-state"
+    ]
+
+
+@pytest.mark.parametrize(("size", "profiles"), [(4, 3), (5, 2), (6, 2), (7, 0)])
+def test_blocks_of_five_and_six_are_cycles_for_all_but_the_first_seed(size: int, profiles: int):
+    steps = [read(letter, letter) for letter in "abcdefg"[:size]] * 3
+    assert (
+        sum(bool(only("alternating-tool-cycle", *steps, profile=profile)) for profile in PROFILES) == profiles
+    )
 
 
 STORM = ev.GuardrailFinding("refusal_storm", "action", "halt", "refused 3 times")
