@@ -15,7 +15,7 @@ from agent_cli.engine.standing import Standing, standing
 from agent_cli.engine.state import State
 from agent_cli.guardrails import telling
 from agent_cli.guardrails.budgets import TURN_COST
-from agent_cli.guardrails.halts import Halt, Halts, refused
+from agent_cli.guardrails.halts import Halt, Halts
 from agent_cli.guardrails.kill_switch import NAME, Place, killed
 from agent_cli.kernel.commands import Reset
 from agent_cli.kernel.errors import AgentError
@@ -63,9 +63,8 @@ def _reset(log: Log, settings: Settings, order: Reset) -> Standing:
     state = _fold(log.session, list(log.read()), settings)
     watchdog = _watchdog(state.halts, settings)
     halts = state.halts.standing(state.total.cost, state.limits, enforced=watchdog == "enforce")
-    least = refused(halts, order.guardrail, order.added_usd)
-    if least:
-        raise NotReset(telling.not_enough(least, log.session))
+    if problem := telling.why_not(halts, order.guardrail, order.added_usd, log.session):
+        raise NotReset(problem)
     entry = Entry(
         log.session,
         state.seq + 1,

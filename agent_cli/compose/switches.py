@@ -6,7 +6,6 @@ from typing import Literal
 
 from agent_cli.engine.session import Session
 from agent_cli.guardrails import telling
-from agent_cli.guardrails.halts import refused
 from agent_cli.kernel.commands import Reset
 from agent_cli.kernel.errors import AgentError
 
@@ -43,9 +42,8 @@ class Switches:
         self._add("cost_ceiling", usd)
 
     def _add(self, guardrail: Literal["cost_ceiling"], usd: float) -> None:
-        least = refused(self._session.halts(), guardrail, usd)
-        if least:
-            raise AgentError(telling.not_enough(least, self._session.id))
+        if problem := telling.why_not(self._session.halts(), guardrail, usd, self._session.id):
+            raise AgentError(problem)
         self._session.send(Reset(guardrail, usd))
 
     def _reason(self, guardrail: str) -> str:

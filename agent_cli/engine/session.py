@@ -23,7 +23,6 @@ from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.state import State
 from agent_cli.guardrails import telling
-from agent_cli.guardrails.halts import refused
 from agent_cli.guardrails.refusals import Refusals
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import (
@@ -195,9 +194,8 @@ class Session:
         """What waits drives the first turn after it."""
         core = self._core
         self._ensure_started()
-        least = refused(core.halts(), reset.guardrail, reset.added_usd)
-        if least:
-            core.record(ev.OperatorNote(telling.not_enough(least, self.id), "error"))
+        if problem := telling.why_not(core.halts(), reset.guardrail, reset.added_usd, self.id):
+            core.record(ev.OperatorNote(problem, "error"))
             return
         core.record(ev.GuardrailReset(reset.guardrail, reset.added_usd))
         self._paused = False

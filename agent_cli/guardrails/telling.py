@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from agent_cli.guardrails.budgets import SESSION_RESERVE, TURN_COST, Breach
-from agent_cli.guardrails.halts import IN_A_ROW, Halt
+from agent_cli.guardrails.halts import IN_A_ROW, Halt, refused
 from agent_cli.guardrails.kill_switch import Killed
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.usage import ModelCard
@@ -90,8 +92,15 @@ def how_to_reset(guardrail: str, session: str, least: float = 0.0) -> str:
     )
 
 
+def why_not(halts: tuple[Halt, ...], guardrail: str, added: float, session: str) -> str:
+    """Why a reset that adds so many USD is refused, "" where it may be done."""
+    if not 0 <= added < math.inf:
+        return f"nothing is reset: ${added:g} cannot be added. Name an amount of dollars, like +5."
+    least = refused(halts, guardrail, added)
+    return not_enough(least, session) if least else ""
+
+
 def not_enough(least: float, session: str) -> str:
-    """Why a reset is refused."""
     return (
         f"nothing is reset: spent dollars stay spent, so the next turn would trip again at once. "
         f"Add at least ${least:.2f}: {how_to_reset('cost_ceiling', session, least)}."

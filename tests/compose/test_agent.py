@@ -174,6 +174,11 @@ async def test_guardrails_are_seen_and_reset(tmp_path: Path):
         assert agent.cost_ceiling_tripped == ""
         agent.reset_watchdog()
         assert agent.watchdog_tripped == ""
+        for wrong in (float("nan"), float("inf"), -1.0):
+            with pytest.raises(AgentError, match="cannot be added"):
+                agent.add_session_cost_budget(wrong)
+        agent.add_session_cost_budget(2.5)
+        assert agent.session.state.halts.added_usd == 2.5
 
 
 async def test_a_halted_session_says_why_nothing_runs(tmp_path: Path):

@@ -186,7 +186,15 @@ def test_orders(line: str, command: Command, session: FakeSession):
 
 
 @pytest.mark.parametrize(
-    "line", ["/mode maybe", "/guardrail reset nothing", "/guardrail reset all +x", "/guardrail x"]
+    "line",
+    [
+        "/mode maybe",
+        "/guardrail reset nothing",
+        "/guardrail reset all +x",
+        "/guardrail reset +nan",
+        "/guardrail reset +1 +2",
+        "/guardrail x",
+    ],
 )
 def test_wrong_arguments_are_answered_and_send_nothing(line: str, session: FakeSession):
     assert "✗" in Board(session).run(line)

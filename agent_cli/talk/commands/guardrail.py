@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_cli.kernel.commands import Reset
 from agent_cli.talk import views
 from agent_cli.talk.answers import Answer, Note
 from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
+
+AMOUNT = re.compile(r"\+\d+(\.\d+)?")
 
 
 def _guardrail(host: Host, rest: str) -> Answer | None:
@@ -17,10 +21,9 @@ def _guardrail(host: Host, rest: str) -> Answer | None:
     usage = "It is /guardrail, or /guardrail reset [watchdog|cost_ceiling|all] [+USD]."
     amounts = [word for word in words[1:] if word.startswith("+")]
     which = [word for word in words[1:] if not word.startswith("+")] or ["all"]
-    try:
-        added = sum(float(amount) for amount in amounts)
-    except ValueError:
+    if len(amounts) > 1 or not all(AMOUNT.fullmatch(amount) for amount in amounts):
         return Note(usage, "error")
+    added = float(amounts[0]) if amounts else 0.0
     for name in ("watchdog", "cost_ceiling", "all"):
         if words[0] == "reset" and which == [name]:
             return ordered(host, Reset(name, added))
