@@ -128,3 +128,21 @@ class Boundaries(msgspec.Struct):
         self.pending, self.probe = False, False
         self.failures = event.consecutive_failures
         self.cool_until = turn + event.cooldown_turns
+
+
+def degraded(event: ev.ContextReductionDegraded) -> str:
+    """What happened, what it means and what can be done, for people."""
+    model, window = event.model, event.window
+    match event.operation:
+        case "assumed-window":
+            return (
+                f"nobody knows the window of {model}: the conversation is reduced as if it had {window:,} tokens; "
+                "--context-window says how large it is"
+            )
+        case "mechanical":
+            return (
+                "no summary was to be had: the older part of the conversation became a list of its calls and its "
+                "last words, and the model is told to look again instead of guessing"
+            )
+        case "turn-cut":
+            return f"about {event.estimate:,} of the {window:,} tokens of {model} are used: the turn was cut"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TypeAlias
 
+from agent_cli.context.boundaries import degraded
 from agent_cli.headless.plain import one_line, plain
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import ToolCall, calls_of, text_of
@@ -164,8 +165,8 @@ def _reduction(event: _Reduction) -> Line:
                 f" ({unmeasured:,} bytes were not counted by the service yet). {NOT_HALTED}"
             )
             level, text = Level.QUIET, cut_line("context window", why)
-        case ev.ContextReductionDegraded(operation, model, size, window):
-            text = f"{operation} ({model}): about {size:,} of {window:,} tokens"
+        case ev.ContextReductionDegraded():
+            text = degraded(event)
         case ev.CheckpointPerformed(note=note, tokens_before=before, tokens_after=after):
             text = f"checkpoint ({before:,} to {after:,} tokens){': ' + note if note else ''}"
     return level, text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from agent_cli.context.boundaries import degraded
 from agent_cli.kernel import events as ev
 from agent_cli.talk.amounts import dollars, tokens
 from agent_cli.talk.answers import Alarm, Answer, Level, Note
@@ -136,9 +137,8 @@ def _reduction(
             return Note(f"context reduced ({mode}): {tokens(before)} → {tokens(after)} tokens")
         case ev.ContextReductionFailed(operation, reason):
             return Note(f"{operation} failed: {reason}", "warning")
-        case ev.ContextReductionDegraded(operation, model, estimate, window):
-            known = f", about {tokens(estimate)} of {tokens(window)} tokens" if window else ""
-            return Note(f"context of {model}: {operation}{known}", "warning")
+        case ev.ContextReductionDegraded():
+            return Note(degraded(event), "warning")
         case ev.CheckpointPerformed(note=note, tokens_before=before, tokens_after=after):
             told = f": {note}" if note else ""
             return Note(f"checkpoint{told} ({tokens(before)} → {tokens(after)} tokens)")
