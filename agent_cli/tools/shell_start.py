@@ -6,7 +6,8 @@ import os
 from functools import cache
 from pathlib import Path
 
-from agent_cli.permissions.rules import allows_line
+from agent_cli.permissions.bundle import read_only
+from agent_cli.permissions.shell import read_command
 
 _ENVIRONMENT = {
     "TERM": "dumb",
@@ -30,7 +31,7 @@ _ENVIRONMENT = {
 }
 """Programs that would wait for a person fail at once; git takes its own default messages."""
 _CAREFUL = (("safe.bareRepository", "explicit"), ("core.fsmonitor", "false"))
-"""Settings of git for a line that only reads."""
+"""Settings of git for a line in which nothing else runs programs."""
 _DROPPED = ("BASH_ENV", "ENV", "CDPATH", "PROMPT_COMMAND", "RIPGREP_CONFIG_PATH")
 
 
@@ -53,16 +54,21 @@ def shell_words(shell: str, command: str, told: int | None) -> list[str]:
 
 
 def environment(command: str) -> dict[str, str]:
-    """For a line that only reads, git takes no directory for a repository that only looks like one.
+    """For a line of git and what only reads, git takes no directory for a repository that only looks like one.
 
     Files that anybody may write, or that came with a project, would else name a program that `git status` runs. Other
-    lines may have use for bare repositories, as test suites have, and were allowed by somebody.
+    programs may have use for bare repositories, as test suites have, and run what they like anyway.
     """
     kept = {name: value for name, value in os.environ.items() if name not in _DROPPED}
     kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
-    if allows_line((), command) is not None:
+    if _is_git(command):
         said = int(kept["GIT_CONFIG_COUNT"]) if kept.get("GIT_CONFIG_COUNT", "").isdecimal() else 0
         for number, (key, value) in enumerate(_CAREFUL, said):
             kept |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         kept["GIT_CONFIG_COUNT"] = str(said + len(_CAREFUL))
     return kept | _ENVIRONMENT
+
+
+def _is_git(command: str) -> bool:
+    commands = read_command(command)
+    return commands is not None and all(words[0] == "git" or read_only(words) for words in commands.simple)

@@ -126,6 +126,9 @@ HOOKS: tuple[Call, ...] = (
     write("bare/config", EVIL),
     bash("cd {project}/bare && git status"),
     bash("cd {project}/vendored && git status"),
+    bash("cd {project}/vendored && git commit --allow-empty -m x"),
+    bash("cd {project} && agent-cli config set permissions.mode yolo"),
+    bash("python3 -m agent_cli --trust config set permissions.mode yolo"),
     write("{project}/sub/.git", "gitdir: ../bare\n"),
     bash("cd {project}/sub && git status"),
     bash("cd {project} && git status"),
@@ -172,7 +175,7 @@ class World(NamedTuple):
         return {str(path): path.read_bytes() for path in files}
 
 
-RULES = ["bash:git diff*", "bash:git grep*", "bash:git log*", "bash:sed*", "bash:find*", "bash:sort*", "edit_file:*", "write_file:src/**"]  # fmt: skip
+RULES = ["bash:git diff*", "bash:git grep*", "bash:git commit*", "bash:git log*", "bash:sed*", "bash:find*", "bash:sort*", "edit_file:*", "write_file:src/**"]  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -19,16 +19,17 @@ FAKE = {
 }
 
 
-async def test_a_line_that_only_reads_takes_no_directory_for_a_repository(bench: Bench) -> None:
+@pytest.mark.parametrize("line", ("cd fake && git status", "cd fake; git commit -m x | cat"))
+async def test_a_line_of_git_takes_no_directory_for_a_repository(bench: Bench, line: str) -> None:
     """What looks like a repository may come with any project, and names programs that `git status` runs."""
     for name, text in FAKE.items():
         bench.put(f"fake/{name}", text)
-    assert "cannot use bare repository" in await bench.text("bash", command="cd fake && git status")
+    assert "cannot use bare repository" in await bench.text("bash", command=line)
     assert not (bench.root / "ran").exists()
 
 
-async def test_a_line_that_somebody_allowed_may_use_one(bench: Bench) -> None:
-    done = await bench.call("bash", command="git init -q --bare b && cd b && git rev-parse --git-dir")
+async def test_other_programs_may_use_one(bench: Bench) -> None:
+    done = await bench.call("bash", command="git init -q --bare b && sh -c 'cd b && git rev-parse --git-dir'")
     assert done.ok, as_text(done)
 
 
