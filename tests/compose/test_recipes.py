@@ -48,7 +48,7 @@ def made(place: Path, config: object, text: str = "Work well.") -> Path:
 
 
 def test_the_shipped_ones_are_those_at_the_top() -> None:
-    assert {"ci-review", "debug-infra", "frugal", "guarded", "local", "plan-first"} <= set(SHIPPED)
+    assert {"ci-review", "debug-infra", "frugal", "guarded", "local", "nightly", "plan-first"} <= set(SHIPPED)
     assert sorted(path.name for path in TOP.iterdir() if path.is_dir()) == SHIPPED
 
 
@@ -76,6 +76,8 @@ def calls(name: str, /, **arguments: object) -> dict[str, object]:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_each_shipped_recipe_runs(name: str, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     said = ANSWERS.get(name, "All is well.")
+    assert run(["pool", "set", "nightly", "--runs", "2", "--usd", "50"]) == 0
+    capfd.readouterr()
     (project / "a.txt").write_text("hello")
     assert run(played(project, name, calls("read_file", path="a.txt"), {"text": said})) == 0
     assert json.loads(capfd.readouterr().out) == json.loads(said) if name in ANSWERS else True
@@ -180,6 +182,24 @@ async def test_plan_first_goes_by_a_plan_that_the_operator_approves(project: Pat
             break
     assert (project / "a.txt").read_text() == "x"
     await session.close()
+
+
+def test_nightly_shares_an_account_and_is_stopped_from_outside(
+    project: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = played(project, "nightly", {"text": "Done."})
+    assert run(job) == 2
+    assert "agent-cli pool set nightly" in capfd.readouterr().err
+    assert run(["pool", "set", "nightly", "--runs", "4", "--usd", "20"]) == 0
+    assert run(job) == 0
+    assert run(["kill-switch", "on", "--scope", "all", "--why", "it burns"]) == 0
+    assert run(job) == 3
+    assert "it burns" in capfd.readouterr().err
+    assert run(["kill-switch", "off", "--scope", "all", "--why", "it is out"]) == 0
+    assert run(["pool", "set", "nightly", "--runs", "4", "--usd", "0.01"]) == 0
+    monkeypatch.setenv("AGENT_CLI_ADMISSION__WHEN_FULL", "reject")
+    assert run(job) == 75
+    assert "nightly" in capfd.readouterr().err
 
 
 def test_local_needs_nothing_from_elsewhere(project: Path) -> None:

@@ -139,6 +139,9 @@ class FakeService:
         if request.path == "/token":
             await _send(writer, Raw(200, {"access_token": vertex_wire.TOKEN, "expires_in": 3600}))
             return True
+        if not request.raw and request.path.partition("?")[0].endswith("/models"):
+            await _send(writer, Raw(200, {"data": [], "models": []}))
+            return True
         rules, events_of = wire_of(request.path)
         if broken := list(rules(request)):
             self.violations += broken
@@ -208,7 +211,7 @@ async def _read(reader: asyncio.StreamReader, connection: int) -> Received | Non
         return None
     first, *lines = head.strip().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    raw = await reader.readexactly(int(headers["content-length"]))
+    raw = await reader.readexactly(int(headers.get("content-length", 0)))
     body = json.loads(raw) if headers.get("content-type", "").startswith("application/json") else {}
     return Received(first.split()[1], headers, raw, body, connection)
 
