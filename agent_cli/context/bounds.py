@@ -71,14 +71,19 @@ def _bound_block(block: Block, limit: int, kept: str, how: str) -> Block:
         return block
     if not kept and _is_json(raw):
         return Text(_envelope(raw, min(limit, ENVELOPE_BYTES)))
-    head = raw[: limit // 2].decode(errors="ignore")
-    tail = raw[-(limit // 2) :].decode(errors="ignore")
+    return Text(ends_of(raw, limit, len(raw), kept, how))
+
+
+def ends_of(raw: bytes, room: int, whole: int, kept: str = "", how: str = "") -> str:
+    """Head and tail of a text, `room` bytes of both, and between them what is missing of `whole` bytes, as `bound` does."""
+    head = raw[: room // 2].decode(errors="ignore")
+    tail = raw[-(room // 2) :].decode(errors="ignore")
     offset = len(head.encode())
     where = (f"; all of it is in {kept}" if kept else "") + (
         f"; go on with {how.format(offset=offset)}" if how and kept else ""
     )
-    left_out = len(raw) - offset - len(tail.encode())
-    return Text(f"{head}\n{_LEFT_OUT.format(left_out=left_out, total=len(raw), where=where)}\n{tail}")
+    left_out = whole - offset - len(tail.encode())
+    return f"{head}\n{_LEFT_OUT.format(left_out=left_out, total=whole, where=where)}\n{tail}"
 
 
 def _is_json(raw: bytes) -> bool:

@@ -116,6 +116,21 @@ def cut(items: tuple[Item, ...], keep: int) -> Cut | None:
     return Cut(keeps_from, items[:border], tokens_of(items[:border]))
 
 
+def cut_before_last_words(items: tuple[Item, ...]) -> Cut | None:
+    """Drops all but the operator's last words, calls that nobody saw the results of too; None: there is nothing else."""
+    border = len(items)
+    while border > 0 and _is_words(items[border - 1]) and items[border - 1].seq == items[-1].seq:
+        border -= 1
+    if border == 0 or not has_news(items[:border]):
+        return None
+    keeps_from = items[border].seq if border < len(items) else items[-1].seq + 1
+    return Cut(keeps_from, items[:border], tokens_of(items[:border]))
+
+
+def _is_words(item: Item) -> bool:
+    return item.role == "user" and not isinstance(item.part, ToolResult)
+
+
 def _tail(items: tuple[Item, ...], keep: int) -> int:
     """Where the last `keep` tokens begin."""
     left = keep * BYTES_PER_TOKEN

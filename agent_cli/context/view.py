@@ -9,9 +9,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agent_cli.context.bounds import kept_in
+from agent_cli.context.bounds import ends_of, kept_in
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.messages import Message, Opaque, Part, Reasoning, Role, Said, Text, ToolCall, ToolResult
+from agent_cli.kernel.messages import (
+    Document,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    Said,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from agent_cli.kernel.values import Plain
 
 OUTCOME_UNKNOWN = "outcome unknown: the process stopped while this ran"
@@ -19,14 +31,20 @@ SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
 CLEARED = "[result of {name}, {size:,} bytes, cleared to save context; run the tool again if it is needed]"
 KEPT = "[result of {name}, {size} bytes, cleared to save context; all of it is in {path}]"
 
+NOT_SENT = "[{name} of {size:,} bytes, left out here: it does not fit the context window]"
+
 
 class Item(NamedTuple):
-    """One part with the entry it came from. `by_product` marks a message that the operator did not write."""
+    """One part with the entry it came from. `by_product` marks a message that the operator did not write.
+
+    `shortened` says what the part is the head and the tail of.
+    """
 
     seq: int
     role: Role
     part: Part
     by_product: bool = False
+    shortened: ev.Shortened | None = None
 
 
 class KeptView(Plain, frozen=True):
@@ -68,6 +86,7 @@ class View:
                 self._settle()
             case ev.CompactionPerformed(cleared=cleared, summary=summary, keeps_from=keeps_from):
                 self._settle()
+                self._items = with_shortened(self._items, entry.event.shortened)
                 self._reduce(frozenset(cleared), summary, keeps_from)
             case ev.CheckpointPerformed(record, keeps_from):
                 self._settle()
@@ -185,6 +204,41 @@ def cleared_result(result: ToolResult) -> ToolResult:
     )
     short = Text(told)
     return ToolResult(result.call_id, result.name, (short,), result.ok)
+
+
+def with_shortened(items: list[Item], shortened: tuple[ev.Shortened, ...]) -> list[Item]:
+    """The items with head and tail of those parts only."""
+    if not shortened:
+        return items
+    wanted = {(one.seq, one.at): one for one in shortened}
+    return [_shorten(item, wanted.get(place)) for item, place in zip(items, places(items), strict=True)]
+
+
+def places(items: list[Item] | tuple[Item, ...]) -> list[tuple[int, int]]:
+    """Of each item its entry, and which of that entry's parts in the view it is, from 0."""
+    found: list[tuple[int, int]] = []
+    for item in items:
+        again = bool(found) and found[-1][0] == item.seq
+        found.append((item.seq, found[-1][1] + 1 if again else 0))
+    return found
+
+
+def _shorten(item: Item, to: ev.Shortened | None) -> Item:
+    if to is None:
+        return item
+    match item.part:
+        case Text(text) if len(text.encode(errors="replace")) > to.room:
+            raw = text.encode(errors="replace")
+            short = Text(ends_of(raw, to.room, to.whole, to.path, to.how))
+        case Image() | Document():
+            short = Text(NOT_SENT.format(name=_named(item.part), size=to.whole))
+        case _:
+            return item
+    return item._replace(part=short, shortened=to)
+
+
+def _named(part: Image | Document) -> str:
+    return part.name or "document" if isinstance(part, Document) else "picture"
 
 
 def _blank(part: Part) -> bool:

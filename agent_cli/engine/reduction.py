@@ -13,7 +13,8 @@ from agent_cli.context.view import messages_of
 from agent_cli.engine.checkpoint import Checkpoints
 from agent_cli.engine.core import Core
 from agent_cli.engine.replaced import written
-from agent_cli.engine.request import context_size
+from agent_cli.engine.request import context_size, estimated_size
+from agent_cli.engine.shortening import shorten_words
 from agent_cli.engine.summarizer import Summarizer, Wanted
 from agent_cli.engine.window import budget_for, carried, mark_pending
 from agent_cli.kernel import events as ev
@@ -51,6 +52,7 @@ class Reducer:
         self._last = (0, 0)
         self._refills = 0
         self._refused: dict[str, int] = {}
+        self._scale = 0.0
 
     @property
     def budget(self) -> Budget:
@@ -93,10 +95,20 @@ class Reducer:
         if not core.parts.compaction.enabled:
             return False
         before = core.state.seq
-        missed = max(0, (problem.used or self.budget.window) - context_size(core))
-        await self._reduce(self.budget, force=True)
-        self._squeeze(missed)
+        size = estimated_size(core)
+        self._scale = (problem.used or max(size, self.budget.window)) / size
+        try:
+            await self._reduce(self.budget, force=True)
+            self._squeeze()
+        finally:
+            self._scale = 0.0
         return core.state.seq > before and self._reduced_since(before)
+
+    def _size(self) -> int:
+        """Of the next prompt. One that was refused as too long is not measured by what was counted before: that was wrong."""
+        if not self._scale:
+            return context_size(self._core)
+        return int(estimated_size(self._core) * self._scale)
 
     async def now(self, focus: str) -> None:
         """As the operator asked. Raises AgentError where nothing came of it."""
@@ -107,6 +119,8 @@ class Reducer:
         items = self._core.view.items()
         keep = min(self.budget.kept(self._core.parts.compaction.keep_recent), reduce.tokens_of(items) // 4)
         found = reduce.cut(items, keep)
+        if found is None and self._squeeze():
+            return
         if found is None:
             raise AgentError("there is nothing to compact yet: the conversation is one step long")
         if self._untrue:
@@ -134,7 +148,7 @@ class Reducer:
     async def _reduce(self, budget: Budget, *, force: bool = False) -> None:
         """A prune that reaches deep is enough. Else a summary, which saves more; else whatever makes it smaller."""
         core = self._core
-        size = context_size(core)
+        size = self._size()
         keep = budget.kept(core.parts.compaction.keep_recent)
         keep = min(keep, size * 3 // 10) if force else keep
         self._count_refill()
@@ -151,7 +165,7 @@ class Reducer:
         if plan is not None and not mechanical:
             self._prune(plan)
             found = self._cut(keep)  # what was cleared is not saved twice
-        needed = mechanical or context_size(core) >= budget.full
+        needed = mechanical or self._size() >= budget.full
         if found is not None and needed and not self._truncate(found):
             core.record(ev.ContextReductionFailed("compaction", BOTH_DOWN, core.state.boundaries.failures))
 
@@ -182,7 +196,7 @@ class Reducer:
     def _cut(self, keep: int) -> reduce.Cut | None:
         """What to drop, if that saves enough."""
         found = reduce.cut(self._core.view.items(), keep)
-        if found is not None and found.saved < WORTH * context_size(self._core):
+        if found is not None and found.saved < WORTH * self._size():
             return None
         return found
 
@@ -198,24 +212,32 @@ class Reducer:
         if self._core.parts.compaction.mode == "summarize-only":
             return None
         plan = reduce.prune(self._core.view.items(), keep)
-        return plan if plan.saved >= WORTH * context_size(self._core) else None
+        return plan if plan.saved >= WORTH * self._size() else None
 
     def _prune(self, plan: reduce.Prune) -> None:
-        before = context_size(self._core)
-        self._core.record(ev.CompactionPerformed("prune", before, max(0, before - plan.saved), plan.cleared))
+        before = self._size()
+        after = max(0, before - int(plan.saved * (self._scale or 1.0)))
+        self._core.record(ev.CompactionPerformed("prune", before, after, plan.cleared))
 
-    def _squeeze(self, missed: int = 0) -> None:
-        """The last resort before a turn would be cut: results of the last batch go too, so that no session ends by them.
-
-        `missed` are tokens by which the estimate was too low.
+    def _squeeze(self) -> bool:
+        """The last resort before a turn would be cut: results of the last batch go too, and then most of what the
+        operator's longest messages say, so that no session ends by them. Whether anything went.
         """
-        budget = self.budget
-        size = context_size(self._core) + missed
+        budget, before = self.budget, self._core.state.seq
+        size = self._size()
         if size < budget.full:
-            return
-        plan = reduce.squeeze(self._core.view.items(), size - budget.limit)
+            return False
+        scale = self._scale or 1.0
+        plan = reduce.squeeze(self._core.view.items(), int((size - budget.limit) / scale))
         if plan.saved:
             self._prune(plan)
+            size = self._size()
+        if size >= budget.full:
+            shorten_words(self._core, size, budget, scale)
+            size = self._size()
+        if size >= budget.full and (found := reduce.cut_before_last_words(self._core.view.items())):
+            self._truncate(found)
+        return self._core.state.seq > before
 
     async def _try_summary(self, found: reduce.Cut) -> bool:
         """Whether there is one now. A failure is recorded and cools down."""
@@ -235,8 +257,9 @@ class Reducer:
         room = int(self.budget.limit * DIGEST_SHARE) * reduce.BYTES_PER_TOKEN
         digest = reduce.digest(found.dropped, room)
         text = reduce.composed(digest, found.dropped, self._words_room(), carried(core))
-        before = context_size(core)
-        after = max(0, before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN)
+        before = self._size()
+        saved = found.saved - len(text.encode()) // reduce.BYTES_PER_TOKEN
+        after = max(0, before - int(saved * (self._scale or 1.0)))
         if after >= before:
             return False
         core.record(ev.ContextReductionDegraded("mechanical", core.model.card.id, before, self.budget.window))
@@ -253,7 +276,7 @@ class Reducer:
         """Raises AgentError where no summary came, or one that is no smaller than what it replaces."""
         core = self._core
         clock = core.parts.clock
-        begun, before, spent = clock.monotonic(), context_size(core), core.state.total.cost
+        begun, before, spent = clock.monotonic(), self._size(), core.state.total.cost
         own = core.parts.compactor
         if own is not None:
             summary = await written(own.summarize(messages_of(found.dropped), focus), "compaction")

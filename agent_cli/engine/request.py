@@ -27,6 +27,8 @@ from agent_cli.kernel.usage import ModelCard, Usage, cost_of, saved_of
 COUNTDOWN = 1.0
 """Seconds between two tellings of how long a wait still is."""
 ROOM_FOR_ANSWER = 1_024
+MOST_DENSE = 2
+"""Tokens that a service may count for each one of our estimate."""
 
 
 class Answered(NamedTuple):
@@ -366,7 +368,17 @@ def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:
 
 def context_size(core: Core) -> int:
     """Tokens of the next prompt: measured where the service said it, else all of it is estimated."""
-    if core.state.total.usage.prompt:
-        return core.state.context_tokens
+    state = core.state
+    if not state.total.usage.prompt:
+        return estimated_size(core)
+    if state.context_measured:
+        return state.context_tokens
+    return min(
+        state.context_tokens, MOST_DENSE * estimated_size(core)
+    )  # what a reduction saved is told too low
+
+
+def estimated_size(core: Core) -> int:
+    """Tokens of the next prompt as if no service had counted anything, at least 1."""
     said = sum(estimate.tokens_of_part(item.part) for item in core.view.items())
-    return said + core.prefix().overhead.total
+    return max(1, said + core.prefix().overhead.total)

@@ -14,6 +14,7 @@ from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Cut, Ending, Stopped
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.request import Answered, Request, context_size
+from agent_cli.engine.window import budget_for
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.budgets import Breach
 from agent_cli.kernel import events as ev
@@ -98,7 +99,9 @@ class Turn:
         with suppress(Cut):
             await self._reducer.seam()
         stopping.check(core)
-        budget = self._reducer.budget
+        budget = budget_for(
+            core
+        )  # what a refusal made us guess is for reductions; it keeps nothing from being sent
         if context_size(core) >= budget.full and core.model.card.window is not None:
             unmeasured = core.state.boundaries.unmeasured_bytes
             core.record(

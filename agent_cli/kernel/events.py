@@ -37,6 +37,7 @@ from agent_cli.kernel.reductions import ContextReductionDegraded as ContextReduc
 from agent_cli.kernel.reductions import ContextReductionFailed as ContextReductionFailed
 from agent_cli.kernel.reductions import ContextReductionPending as ContextReductionPending
 from agent_cli.kernel.reductions import DeclaredBy as DeclaredBy
+from agent_cli.kernel.reductions import Shortened as Shortened
 from agent_cli.kernel.rewinding import Rewound as Rewound
 from agent_cli.kernel.usage import Usage
 from agent_cli.kernel.values import Plain, Value

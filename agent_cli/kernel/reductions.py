@@ -10,10 +10,25 @@ DeclaredBy: TypeAlias = Literal["model", "operator", "heuristic"]
 """Who said that a task is done."""
 
 
+class Shortened(Value, frozen=True):
+    """A part of the operator's words of which the view has only head and tail from here on, `room` bytes of both.
+
+    It is the one `at` that place among those of the entry `seq`. All `whole` bytes of it are in `path`, "" where they
+    could not be kept, and `how` reads on there. A picture or document has no `room`: it is left out.
+    """
+
+    seq: int
+    at: int
+    room: int
+    whole: int
+    path: str = ""
+    how: str = ""
+
+
 class CompactionPerformed(Value, frozen=True, tag="compaction-performed"):
     """The view from here on: `summary` (empty for a prune) and what follows the entry `keeps_from`.
 
-    `model` wrote the summary, at `cost`; both are empty where no model was asked.
+    `shortened` are words of the operator that do not fit the window as they are. `model` wrote the summary, at `cost`; both are empty where no model was asked.
     """
 
     mode: Literal["prune", "summary", "mechanical"]
@@ -26,6 +41,7 @@ class CompactionPerformed(Value, frozen=True, tag="compaction-performed"):
     duration_s: float = 0.0
     cost: float | None = None
     model: str = ""
+    shortened: tuple[Shortened, ...] = ()
 
 
 class ContextReductionFailed(Value, frozen=True, tag="context-reduction-failed"):

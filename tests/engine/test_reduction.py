@@ -11,11 +11,12 @@ from agent_cli.context.budget import Compaction
 from agent_cli.context.reduce import PLAN_HEADING, TODO_HEADING
 from agent_cli.context.view import SUMMARY_OPENING
 from agent_cli.engine.parts import Settings
+from agent_cli.engine.request import context_size
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Compact, Interrupt, SetModel
-from agent_cli.kernel.errors import ContextOverflow
-from agent_cli.kernel.messages import Text, ToolCall, ToolResult
+from agent_cli.kernel.commands import Compact, Interrupt, Say, SetModel
+from agent_cli.kernel.errors import ContextOverflow, Overloaded
+from agent_cli.kernel.messages import Document, Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard, Usage
 from tests.fakes.clock import settle
 from tests.fakes.log import ListLog
@@ -200,7 +201,7 @@ async def test_a_second_refusal_ends_the_turn_with_its_own_outcome():
     end = log.events[-1]
     assert isinstance(end, ev.TurnError)
     assert (end.error_kind, end.outcome) == ("overflow", "context-overflow")
-    size = session.state.context_tokens
+    size = context_size(session._core)
     assert f"The window of fake-1 is 20,000 tokens, the prompt has about {size:,} tokens" in end.message
     await session.close()
 
@@ -307,26 +308,94 @@ async def test_what_an_answer_made_due_waits_for_the_next_turn():
     await session.close()
 
 
-async def test_a_message_that_fills_the_window_cuts_its_turn_and_the_next_one_goes_on():
+async def test_a_message_larger_than_the_window_is_sent_with_head_and_tail_and_kept_whole():
+    log, kept = ListLog(), dict[str, str]()
+
+    def spill(name: str, text: str) -> str:
+        kept[name] = text
+        return f"/results/{name}.txt"
+
+    provider = Playing(says("fine"), says("as I said"))
+    session = opened(provider, log, spill=spill)
+    whole = "begin " + "w" * 90_000 + " end"
+    await run(session, say(whole))
+    assert session.state.answer == "fine"
+    (reduced,) = performed(log)
+    assert reduced.mode == "mechanical"
+    (name,) = kept
+    assert kept[name] == whole
+    (shown,) = provider.asked[0].messages[0].parts
+    assert isinstance(shown, Text)
+    assert shown.text.startswith("begin www")
+    assert shown.text.endswith("www end")
+    assert f"of 90,010 bytes left out here; all of it is in /results/{name}.txt" in shown.text
+    left = len(shown.text.encode())
+    assert left // 4 < 20_000 * 0.95
+    (note,) = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert "90,010 bytes" in note
+    assert f"/results/{name}.txt" in note
+    await run(session, say("what did I say?"))
+    assert session.state.answer == "as I said"
+    assert provider.asked[1].messages[0] == provider.asked[0].messages[0], "the same bytes again"
+    accepted(provider.asked)
+    again = opened(Playing(says("still")), ListLog(entries=list(log.read())))
+    await run(again, say("and?"))
+    assert again.state.answer == "still"
+    await again.close()
+    await session.close()
+
+
+async def test_what_was_shortened_for_one_window_is_shortened_again_for_a_smaller_one():
+    log, kept = ListLog(), list[str]()
+
+    def spill(name: str, text: str) -> str:
+        kept.append(text)
+        return f"/kept/{name}"
+
+    down = [Overloaded("down") for _ in range(3)]
+    provider = Playing(*down, ContextOverflow("too long", used=39_000, limit=20_000), says("fine"))
+    models = OneModel(provider, WIDE, msgspec.structs.replace(SMALL, id="small"))
+    session = open_session(
+        provider, log=log, models=models, model=models.open("fake-1"), fallbacks=("small",), spill=spill
+    )
+    await run(session, say("x" * 400_000 + "!"))
+    assert session.state.answer == "fine"
+    sizes = [len(part.text) for asked in provider.asked for part in asked.messages[0].parts]
+    assert sizes[0] == sizes[3] > sizes[4] * 1.5
+    (shown,) = provider.asked[-1].messages[0].parts
+    assert (
+        f"{400_001 - (shown.text.index('[') - 1) - len(shown.text.rpartition(']')[2]) + 1:,} of 400,001"
+        in shown.text
+    )
+    assert shown.text.count("left out here; all of it is in /kept/") == 1
+    assert kept == ["x" * 400_000 + "!"], "kept once, and whole"
+    await session.close()
+
+
+async def test_pictures_and_documents_that_fill_the_window_are_left_out_and_the_words_stay():
     log = ListLog()
-    chunks = [says("## Current state\nmuch was pasted") for _ in range(4)]
-    provider = Playing(*chunks, says("fine"))
+    provider = Playing(says("fine"))
     session = opened(provider, log)
-    await run(session, say("begin " + "w" * 90_000 + " end"))
-    (cut,) = [event for event in log.events if isinstance(event, ev.ContextReductionDegraded)]
+    parts = (Text("what is this?"), Document("application/pdf", "A" * 200_000, "big.pdf"))
+    await run(session, Say(parts))
+    assert session.state.answer == "fine"
+    shown = provider.asked[0].messages[0].parts
+    assert shown[0] == Text("what is this?")
+    assert shown[1] == Text("[big.pdf of 150,000 bytes, left out here: it does not fit the context window]")
+    await session.close()
+
+
+async def test_a_window_that_the_tools_alone_fill_cuts_the_turn():
+    log = ListLog()
+    session = opened(Playing(), log, system=lambda started, card: ("s" * 100_000,))
+    await run(session, say("hi"))
+    cut = log.events[-2]
+    assert isinstance(cut, ev.ContextReductionDegraded)
     assert (cut.operation, cut.window) == ("turn-cut", 20_000)
     end = log.events[-1]
     assert isinstance(end, ev.TurnError)
     assert end.outcome == "context-overflow"
-    assert "about 2" in end.message
     assert "of 20,000 tokens" in end.message
-    await run(session, say("what did I say?"))
-    assert session.state.answer == "fine"
-    assert [event.mode for event in performed(log)] == ["summary"]
-    shown = str(provider.asked[-1].messages[0])
-    assert "begin www" in shown
-    assert "www end" in shown, "the ends of it"
-    accepted(provider.asked[-1:])
     await session.close()
 
 

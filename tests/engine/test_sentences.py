@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import AsyncGenerator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_cli.context.reduce import size_of
 from agent_cli.context.view import OUTCOME_UNKNOWN, View
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt
-from agent_cli.kernel.errors import ConnectionFailed, RequestRefused, StoreError
+from agent_cli.kernel.errors import ConnectionFailed, ContextOverflow, RequestRefused, StoreError
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.messages import Text, ToolCall, ToolResult
+from agent_cli.kernel.messages import Document, Prompt, Text, ToolCall, ToolResult
+from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.ports import Facts, Proposal, Ruling
 from tests.fakes.log import ListLog
-from tests.fakes.models import Playing, says, wants
+from tests.fakes.models import OneModel, Playing, says, wants
 from tests.fakes.sessions import STARTED, ask_writes, is_fact, open_session, parts, run, say, until
 from tests.fakes.tools import FakeTool, never
 
@@ -227,6 +230,71 @@ def test_no_state_on_disk_can_make_the_next_request_fail_for_ever(events: list[e
             assert list(message.parts[: len(results)]) == results, "results stand before what follows them"
     all_ids = [part.call_id for message in messages for part in message.parts if isinstance(part, ToolCall)]
     assert len(all_ids) == len(set(all_ids))
+
+
+WINDOW = 12_000
+
+
+class Strict(Playing):
+    """A service that counts in its own way and refuses what does not fit; what it is asked without tools it summarizes."""
+
+    def __init__(self, bytes_per_token: float, *, tells: bool) -> None:
+        super().__init__()
+        self._density, self._tells, self.refused = bytes_per_token, tells, 0
+
+    async def stream(self, prompt: Prompt, /) -> AsyncGenerator[ev.Piece | ev.Finished, None]:
+        said = [part for message in prompt.messages for part in message.parts]
+        size = int((sum(size_of(part) for part in said) + len("".join(prompt.system))) / self._density)
+        if size > WINDOW:
+            self.refused += 1
+            raise ContextOverflow("too long", **({"used": size, "limit": WINDOW} if self._tells else {}))
+        yield says("ok", usage=Usage(input=size, output=1))
+
+
+def large(kind: str, at: int, size: int) -> list[ev.Recorded]:
+    call = ToolCall(f"c{at}", "read", {"path": "x" * size})
+    match kind:
+        case "operator":
+            return [ev.OperatorMessage((Text("o" * size),))]
+        case "model":
+            return [ev.AssistantMessage((Text("m" * size),), "fake", "fake-1")]
+        case "call":
+            return [ev.AssistantMessage((call,), "fake", "fake-1")]
+        case "document":
+            return [ev.OperatorMessage((Document("application/pdf", "A" * size),))]
+        case _:
+            small = ToolCall(f"c{at}", "read", {"path": "f"})
+            said = ev.AssistantMessage((small,), "fake", "fake-1")
+            return [said, ev.ToolReturned(f"c{at}", "read", ev.Output((Text("r" * size),)))]
+
+
+sizes = st.sampled_from([10, 3_000, 40_000, 60_000, 400_000])
+sized = st.tuples(st.sampled_from(["operator", "model", "call", "document", "result"]), sizes)
+
+
+@settings(max_examples=40)
+@given(st.lists(sized, max_size=6), sizes, st.sampled_from([2.0, 4.0, 9.0]), st.sampled_from(["figures", ""]))
+def test_no_size_of_what_is_on_disk_can_make_the_next_request_fail_for_ever(
+    before: list[tuple[str, int]], asked: int, density: float, tells: str
+):
+    """Whatever was said, and however the service counts it: at most one refusal, and the next message goes on."""
+
+    async def go() -> None:
+        events = [event for at, (kind, size) in enumerate(before) for event in large(kind, at, size)]
+        provider = Strict(density, tells=bool(tells))
+        models = OneModel(provider, ModelCard("fake-1", "fake", window=WINDOW, max_output=1_000))
+        log = ListLog(entries=entries_of([STARTED, *events]))
+        session = open_session(
+            provider, log=log, models=models, model=models.open("fake-1"), summary_prompt="Summarize."
+        )
+        await run(session, say("?" * asked))
+        first = session.state.ending
+        await run(session, say("and now?"))
+        await session.close()
+        assert isinstance(session.state.ending, ev.TurnCompleted)
+        assert isinstance(first, ev.TurnCompleted) or first.outcome == "context-overflow"
+
+    asyncio.run(go())
 
 
 @given(st.lists(facts, max_size=25), st.lists(facts, max_size=8))

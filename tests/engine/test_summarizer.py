@@ -218,7 +218,7 @@ async def test_a_summarizer_that_refuses_is_given_less_and_less_of_it():
 async def test_a_summarizer_that_refuses_every_size_is_a_failed_summary():
     provider, log = await folded(20_000, bytes_a_token=0.4)
     assert len(provider.refused) == len(SHRINK)
-    assert summaries(log) == []
+    assert {event.mode for event in log.events if isinstance(event, ev.CompactionPerformed)} <= {"mechanical"}
     (note,) = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
     assert "too long for the model to read" in note
 
