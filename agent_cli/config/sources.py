@@ -117,6 +117,8 @@ def load(
     layers = _files(_found((user, project, shaped), config_file, cwd), environ, closed)
     read = tuple(Path(layer.origin) for layer in layers)
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
+    if closed is not None:
+        _check_closed(closed, environ, wrong)
     _judge(layers, project, wrong, notices)
     task = task_classes.chosen(layer.tree for layer in layers)
     if task is not None:
@@ -215,10 +217,22 @@ def _flags(flags: Mapping[str, Any], cwd: Path, wrong: list[str]) -> Iterator[La
     yield Layer(FLAGS, cwd, tree, tree)
 
 
+def _check_closed(project: Path, environ: Mapping[str, str], wrong: list[str]) -> None:
+    """What waits for the operator's trust has to be right all the same, or nobody would be told."""
+    file = files.in_directory(project)
+    if file is None:
+        return
+    written, missing = files.read(file), dict[str, str]()
+    tree = files.fill(written, environ, missing, str(file))
+    if not missing:
+        _check(Layer(str(file), project, written, tree), wrong, [])
+
+
 def _refuse(wrong: list[str]) -> None:
-    if wrong:
-        heading = ["The configuration is wrong in several places:"] if len(wrong) > 1 else []
-        raise ConfigError("\n".join([*heading, *wrong]))
+    found = list(dict.fromkeys(wrong))
+    if found:
+        heading = ["The configuration is wrong in several places:"] if len(found) > 1 else []
+        raise ConfigError("\n".join([*heading, *found]))
 
 
 def _of_task(task: task_classes.Task, cwd: Path) -> Layer:

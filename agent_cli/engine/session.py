@@ -76,6 +76,7 @@ class Session:
         if self.state.running:
             self._core.record(endings.abandoned())
         self._resumed = self.state.started
+        self.since = self.state.seq if self._resumed else 0
         for rule in self.state.denials:
             parts.close(rule)
 

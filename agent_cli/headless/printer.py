@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 
 from agent_cli.headless.narration import Level, Narrator
@@ -10,6 +11,8 @@ from agent_cli.headless.plain import one_line
 from agent_cli.headless.streams import Stream
 from agent_cli.headless.summary import Result
 from agent_cli.kernel import events as ev
+
+ERASE = "\r\x1b[K"
 
 
 class Voice:
@@ -24,6 +27,7 @@ class Voice:
         self.speech_shown = False
         self._stream = stream
         self._narrator: Narrator | None = None
+        self._counting = False
 
     def note(self, text: str) -> None:
         """A notice that belongs to no event."""
@@ -49,12 +53,31 @@ class Voice:
             message = one_line(result.error.message, 2_000)
             self._say(Level.QUIET, f"agent: {tag}{message} (exit {result.exit_code})")
 
+    def waiting(self, seconds: float) -> None:
+        """Counts down: on a terminal in one line, which the next one replaces; else a line every ten seconds."""
+        left = math.ceil(seconds)
+        if self.level <= Level.QUIET or left < 1:
+            return
+        if self._stream.terminal:
+            self.before_line()
+            self._stream.write(f"{ERASE}agent: asks again in {left} s; Ctrl+C stops")
+            self._counting = True
+        elif left % 10 == 0:
+            self.note(f"asks again in {left} s")
+
+    def counted(self) -> None:
+        """Takes the countdown away."""
+        if self._counting:
+            self._counting = False
+            self._stream.write(ERASE)
+
     async def drained(self) -> None:
         await self._stream.drained()
 
     def _say(self, level: Level, line: str) -> None:
         if level <= self.level:
             self.before_line()
+            self.counted()
             self._stream.write(f"{line}\n")
 
 
@@ -72,7 +95,9 @@ class Printer:
         """What the model says is not shown before it is known to be the answer."""
 
     def event(self, event: ev.Event) -> None:
-        if isinstance(event, ev.Entry):
+        if isinstance(event, ev.Waiting):
+            self.voice.waiting(event.seconds)
+        elif isinstance(event, ev.Entry):
             self.voice.entry(event)
 
     def finish(self, result: Result) -> None:

@@ -45,6 +45,7 @@ class TextPrinter(Printer):
 
     def _show(self, event: ev.Event) -> None:
         if isinstance(event, ev.TextDelta):
+            self.voice.counted()
             self._write(event.text)
             self._shown += event.text
         elif isinstance(event, ev.Entry) and not event.branch:
@@ -59,7 +60,7 @@ class TextPrinter(Printer):
                 self._shown = ""
             self._write(said[len(self._shown) :])
             self._shown, self._last = "", said
-        elif isinstance(event, ev.Retry) and self._shown:
+        elif isinstance(event, (ev.Retry, ev.ModelSwitched)) and self._shown:
             self._shown = ""
             self.voice.note(WITHDRAWN)
 

@@ -35,6 +35,11 @@ class Door(Protocol):
     @property
     def state(self) -> State: ...
 
+    @property
+    def since(self) -> int:
+        """The last fact from before this run; 0 where the session began with it."""
+        ...
+
     def send(self, command: Command, /) -> None:
         """Raises StoreError."""
         ...

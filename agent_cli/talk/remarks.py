@@ -60,7 +60,7 @@ def remark(event: Told) -> Answer:
             return _work(event)
         case ev.Retry(attempt, attempts, delay, _, reason):
             when = f" in {delay:.0f}s" if delay >= 1 else ""
-            return Note(f"{reason}\nasking again{when}, attempt {attempt} of {attempts}", "warning")
+            return Note(f"{reason}\nasking again{when}, attempt {attempt + 1} of {attempts}", "warning")
         case ev.ModelSwitched(_, model, reason):
             return Note(f"model: {model}" + (f" ({reason})" if reason else ""))
         case ev.Rewound():

@@ -143,7 +143,7 @@ class Conversation(Vertical):
         self._opening.now(session.state.card.id)
         if self._opening in self.reader.column.items:
             self.reader.column.update(self._opening)
-        self._resumed = session.state.seq
+        self._resumed = session.since
         if session.halted:
             self.put(
                 Banner("The session is halted.", f"{session.halted}\n/guardrail says more and clears it.")

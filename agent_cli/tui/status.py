@@ -166,12 +166,15 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
     what = activity.work or activity.waiting or "working"
     below = "  ↓ more below" if activity.below else ""
     head = (f"{spin} {what} {time}".rstrip(), ink.accent)
+    brief = (f"{spin} {what.partition(':')[0]} {time}".rstrip(), ink.accent)
+    stops = (f"  {activity.stops} interrupts", ink.faint)
     return Piece(
         1,
         (
-            (head, (f"  {activity.stops} interrupts", ink.faint), (below, ink.accent)),
+            (head, stops, (below, ink.accent)),
             (head, (below, ink.accent)),
             (head,),
+            *(((brief, stops), (brief,)) if brief != head else ()),
             ((f"{spin} {time}".rstrip(), ink.accent),),
             ((spin, ink.accent),),
         ),

@@ -136,7 +136,7 @@ class Story:
         """Decided: the screen says nothing about these."""
 
     def _tell(self, event: Told) -> None:
-        if isinstance(event, ev.Retry):
+        if isinstance(event, (ev.Retry, ev.ModelSwitched)):
             self._withdraw()
         if not self._in_card(event):
             self.insert(block_of(remark(event)))

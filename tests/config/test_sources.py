@@ -464,3 +464,14 @@ def test_a_project_cannot_have_a_command_run_for_the_status_line(place: Place):
     (notice,) = loaded.notices
     assert notice.startswith(f"{file} sets ui.status_command")
     assert place.load({"ui.status_command": "flag"}).settings.ui.status_command == "flag"
+
+
+def test_what_is_wrong_is_told_also_where_the_project_is_not_trusted(place: Place) -> None:
+    place.write(place.project, {"model": {"nam": "x"}, "modle": {}, "permissions": {"mode": "yoloo"}})
+    with pytest.raises(ConfigError) as refused:
+        load(place.cwd, {"HOME": str(place.home)}, {}, trusted=False)
+    told = str(refused.value)
+    assert "model.nam" in told
+    assert "did you mean 'model'" in told
+    assert "permissions.mode" in told
+    assert told.count("'modle'") == 1

@@ -39,6 +39,7 @@ class FakeSession:
         self.commands: list[Command] = []
         self.subtasks = Asked()
         self.closed = ""
+        self._since: int | None = None  # what is played before somebody listens is from before this run
         self.halted = ""
         self.refuses: AgentError | None = None
         self._log: list[ev.Entry] = []
@@ -47,6 +48,14 @@ class FakeSession:
     @property
     def id(self) -> str:
         return self.state.session
+
+    @property
+    def since(self) -> int:
+        return self._since if self._since is not None else self.state.seq
+
+    @since.setter
+    def since(self, seq: int) -> None:
+        self._since = seq
 
     def send(self, command: Command, /) -> None:
         if self.refuses is not None:
@@ -57,6 +66,7 @@ class FakeSession:
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
         queue: asyncio.Queue[ev.Event | Exception | None] = asyncio.Queue()
         self._queues.append(queue)
+        self._since = self.since
         return self._follow([entry for entry in self._log if entry.seq > since], queue)
 
     def tools(self) -> tuple[ToolSpec, ...]:

@@ -178,6 +178,30 @@ async def test_on_a_terminal_withdrawn_text_is_marked():
     assert shown.endswith("in 0.5 s\nright\n")
 
 
+async def test_on_a_terminal_text_is_withdrawn_when_another_model_takes_over():
+    switched = ev.ModelSwitched("p", "second", "the first is overloaded")
+    shown = await on_terminal(
+        ev.StepStarted("m"), ev.TextDelta("FIRST half of"), switched, *step("SECOND"), DONE
+    )
+    assert shown.startswith("FIRST half of\nagent: the text above is withdrawn")
+    assert shown.endswith("\nSECOND\n")
+    assert shown.count("SECOND") == 1
+
+
+async def test_a_wait_is_counted_down():
+    waits = [ev.Waiting(left, "overloaded") for left in (21.0, 20.0, 19.0, 10.0, 1.0)]
+    _, out, err = await play(ev.StepStarted("m"), *waits, *step("right"), DONE)
+    assert out == "right\n"
+    assert err == "agent: asks again in 20 s\nagent: asks again in 10 s\n"
+
+
+async def test_on_a_terminal_a_wait_is_counted_down_in_one_line_which_goes_away():
+    waits = [ev.Waiting(left, "overloaded") for left in (2.0, 1.0)]
+    shown = await on_terminal(ev.StepStarted("m"), *waits, *step("right"), DONE)
+    again = "\r\x1b[Kagent: asks again in {} s; Ctrl+C stops"
+    assert shown == again.format(2) + again.format(1) + "\r\x1b[Kright\n"
+
+
 async def test_on_a_terminal_lost_previews_are_made_up_for():
     message = ev.AssistantMessage((Text("all of it"),), "p", "m")
     assert await on_terminal(ev.StepStarted("m"), ev.TextDelta("all "), message, DONE) == "all of it\n"

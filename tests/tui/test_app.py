@@ -661,6 +661,16 @@ async def test_a_resumed_session_says_what_it_has_brought_along():
         assert shown(app).count("resumed at") == 1
 
 
+async def test_a_session_that_begins_with_a_message_was_not_resumed():
+    session = FakeSession()
+    session.since = 0
+    turn(session, "first words")
+    async with screen(session) as (app, pilot):
+        answer(session, "Done.")
+        await sees(pilot, "Done.")
+        assert "resumed" not in shown(app)
+
+
 async def test_a_new_session_was_not_resumed():
     session = FakeSession()
     async with screen(session) as (app, pilot):

@@ -81,6 +81,12 @@ def test_bar(name: str, width: int, words: SnapshotAssertion):
     assert text == words
 
 
+def test_the_seconds_of_a_wait_are_shown_also_where_its_reason_has_no_room():
+    reason = "waits 12s: Anthropic is overloaded (529): Overloaded. It said so to request req_0123456789"
+    for width in (60, 80, 100, 160, 240):
+        assert "waits 12s" in bar(running(), width, Activity(elapsed=3.0, waiting=reason))
+
+
 @pytest.mark.parametrize("activity", [MOVING, EVERYTHING], ids=["moving", "everything"])
 @pytest.mark.parametrize("width", range(36, 240))
 def test_it_fits_from_forty_columns_on_and_always_says_how_full_the_window_is(width: int, activity: Activity):

@@ -66,7 +66,15 @@ def test_a_retry_withdraws_what_the_failed_attempt_streamed():
     assert "Lost text." not in text
     assert "bash" not in text
     assert "overloaded" in text
-    assert "attempt 2 of 5" in text
+    assert "attempt 3 of 5" in text
+
+
+def test_a_model_that_takes_over_withdraws_what_the_other_streamed():
+    told = Told()
+    told.tell(ev.TextDelta("FIRST half of"))
+    text = told.tell(ev.ModelSwitched("p", "second", "the first is overloaded"), ev.TextDelta("SECOND"))
+    assert "FIRST" not in text
+    assert "SECOND" in text
     assert told.tell(ev.TextDelta("Again."), said(Text("Again."))).endswith("Again.")
 
 
