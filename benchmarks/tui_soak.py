@@ -38,8 +38,12 @@ def resident() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-async def turn(session: FakeSession, number: int, text: str, rate: float, costs: list[float], app: AgentApp) -> None:
-    session.play(ev.TurnStarted("fake"), ev.OperatorMessage((Text(f"Task {number}: go on"),)), ev.StepStarted("fake"))
+async def turn(
+    session: FakeSession, number: int, text: str, rate: float, costs: list[float], app: AgentApp
+) -> None:
+    session.play(
+        ev.TurnStarted("fake"), ev.OperatorMessage((Text(f"Task {number}: go on"),)), ev.StepStarted("fake")
+    )
     calls = tuple(Call(f"c{number}-{at}", "grep", {"pattern": f"name_{number}_{at}"}) for at in range(CALLS))
     session.play(ev.AssistantMessage((Text("I look at it first."), *calls), "fake", "fake", "tool_use"))
     for at, call in enumerate(calls):

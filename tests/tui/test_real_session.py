@@ -103,7 +103,9 @@ async def test_escape_stops_a_turn_and_what_was_said_stays():
     async with screen(session) as (app, pilot):
         strike(app, "hi")
         await pilot.press("enter")
-        await sees(pilot, "Half an")  # the last word is shown when it is over: it could be the beginning of a secret
+        await sees(
+            pilot, "Half an"
+        )  # the last word is shown when it is over: it could be the beginning of a secret
         await pilot.press("escape")
         await sees(pilot, "── interrupted")
         await sees(pilot, "Half an ans")
