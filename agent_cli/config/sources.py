@@ -110,15 +110,12 @@ def load(
     Raises ConfigError that lists all that is wrong.
     """
     user, project = places.user_dir(environ), places.project_dir(cwd, environ)
-    wrong: list[str] = []
-    notices: list[str] = []
     closed = None if trusted else project
+    wrong, notices = _mistakes(closed, environ), list[str]()
     shaped = _shaped(recipe, cwd, environ, trusted=trusted)
     layers = _files(_found((user, project, shaped), config_file, cwd), environ, closed)
     read = tuple(Path(layer.origin) for layer in layers)
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
-    if closed is not None:
-        _check_closed(closed, environ, wrong)
     _judge(layers, project, wrong, notices)
     task = task_classes.chosen(layer.tree for layer in layers)
     if task is not None:
@@ -217,15 +214,17 @@ def _flags(flags: Mapping[str, Any], cwd: Path, wrong: list[str]) -> Iterator[La
     yield Layer(FLAGS, cwd, tree, tree)
 
 
-def _check_closed(project: Path, environ: Mapping[str, str], wrong: list[str]) -> None:
+def _mistakes(closed: Path | None, environ: Mapping[str, str]) -> list[str]:
     """What waits for the operator's trust has to be right all the same, or nobody would be told."""
-    file = files.in_directory(project)
+    wrong: list[str] = []
+    file = files.in_directory(closed) if closed is not None else None
     if file is None:
-        return
+        return wrong
     written, missing = files.read(file), dict[str, str]()
     tree = files.fill(written, environ, missing, str(file))
     if not missing:
-        _check(Layer(str(file), project, written, tree), wrong, [])
+        _check(Layer(str(file), file.parent, written, tree), wrong, [])
+    return wrong
 
 
 def _refuse(wrong: list[str]) -> None:
