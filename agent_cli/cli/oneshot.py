@@ -37,6 +37,7 @@ def print_once(start: Start) -> int:
     out = printer_of(start.output_format, _level(start))
     logging.getLogger("agent_cli").addHandler(_handler(verbose=start.verbose))
     try:
+        _log(start, out)
         options = run_options(start)
         shape = _shape(start.json_schema)
         loaded = prepare(options)
@@ -104,6 +105,14 @@ def _prompt(start: Start) -> tuple[Block, ...]:
             'There is nothing to say: with --ask stdin, standard input is for your answers. Give a prompt: agent-cli -p "…".'
         )
     return first
+
+
+def _log(start: Start, out: Printer) -> None:
+    """Raises ConfigError where the file cannot be written."""
+    if start.log_file is not None:
+        from agent_cli.headless.logfile import LogFile
+
+        out.voice.also = LogFile(Path(start.log_file).expanduser()).write
 
 
 def _shape(file: str | None) -> Shape | None:

@@ -73,6 +73,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         ),
         Flag(("-q", "--quiet"), "Only errors on stderr."),
         Flag(("--verbose",), "Also the tokens and the cost of each step on stderr."),
+        Flag(("--no-repl",), "Nobody is there, whatever the terminal says: a one-shot run also without -p."),
         Flag(("--strict",), "Exit 1 when a used-up budget forced the answer."),
     ),
     "Model": (
@@ -150,6 +151,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             says="Shape the agent for one job: `agent-cli recipes list` names those that there are.",
         ),
         Flag(("--no-tui",), "Talk line by line instead of on a screen: for dumb terminals, screen readers, and pipes."),
+        _text(
+            "--log-file", metavar="FILE",
+            says="Add the lines for the operator to this file, with their time, also those that --quiet hides.",
+        ),
         _text("-C", "--cd", metavar="DIR", says="Work as if started in DIR."),
         _text("--theme", key="ui.theme", metavar="NAME", says="Colours of the terminal UI: auto, dark, light, or a theme of Textual's."),
         _text(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agent_cli.cli.progress import counted
 from agent_cli.cli.session_store import store_of
 from agent_cli.headless.exports import file as written
 from agent_cli.headless.exports import jsonl, pages
@@ -42,12 +43,13 @@ def export(
     """Write a session as JSONL, Markdown or HTML."""
     with store_of(ctx, read_only=True) as store:
         info = store.find(session)
-        pieces = _pieces(form, info, store.entries(info.id))
+        entries = store.entries(info.id)
         if output is None:
-            for piece in pieces:
+            for piece in _pieces(form, info, entries):
                 sys.stdout.write(piece)
             return
-        written.write(output, pieces)
+        with counted("writing", entries, info.events) as each:
+            written.write(output, _pieces(form, info, each))
     typer.echo(f"{info.id} → {output}", err=True)
 
 
@@ -89,8 +91,9 @@ def _imported(store: SqliteStore, entries: list[Entry]) -> str:
     session = new_session_id() if known else wanted
     log = store.create(session, "")
     try:
-        for seq, entry in enumerate(entries, 1):
-            log.append(msgspec.structs.replace(entry, session=session, seq=seq))
+        with counted("reading", enumerate(entries, 1), len(entries)) as each:
+            for seq, entry in each:
+                log.append(msgspec.structs.replace(entry, session=session, seq=seq))
     except BaseException:
         log.close()
         store.remove(session)

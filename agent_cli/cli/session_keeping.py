@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent_cli.cli.command import as_json, loaded, options_of, table
+from agent_cli.cli.progress import counted, tracked
 from agent_cli.cli.session_store import store_of
 from agent_cli.headless.jsonl import whole
 from agent_cli.headless.plain import one_line
@@ -42,8 +43,9 @@ def remove(
     with store_of(ctx) as store:
         found = [store.find(session) for session in sessions]
         _ask(found, yes=yes)
-        for info in found:
-            _remove(ctx, store, info)
+        with counted("removing", found, len(found)) as each:
+            for info in each:
+                _remove(ctx, store, info)
     typer.echo(f"{len(found)} removed.")
 
 
@@ -62,14 +64,18 @@ def prune(
             typer.echo("\n".join(_line(info) for info in old) if old else "Nothing is that old.")
             return
         _ask(old, yes=yes)
-        removed = 0
-        for info in old:
-            try:
-                _remove(ctx, store, info)
-                removed += 1
-            except SessionLocked:
-                typer.echo(f"{info.id} is open and stays.", err=True)
+        with counted("removing", old, len(old)) as each:
+            removed = sum(_pruned(ctx, store, info) for info in each)
     typer.echo(f"{removed} removed.")
+
+
+def _pruned(ctx: typer.Context, store: SqliteStore, info: SessionInfo) -> bool:
+    try:
+        _remove(ctx, store, info)
+    except SessionLocked:
+        typer.echo(f"{info.id} is open and stays.", err=True)
+        return False
+    return True
 
 
 def search(
@@ -93,7 +99,8 @@ def rebuild(ctx: typer.Context) -> None:
     from agent_cli.compose import session_db
     from agent_cli.store.rebuild import make_anew
 
-    count = make_anew(session_db(options_of(ctx), loaded(ctx).settings))
+    with tracked("indexing") as track:
+        count = make_anew(session_db(options_of(ctx), loaded(ctx).settings), track=track)
     typer.echo(f"{count} sessions are listed anew.")
 
 

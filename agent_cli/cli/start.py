@@ -27,6 +27,7 @@ EXCLUSIVE = (
     ("quiet", "verbose", "one says less, the other more"),
     ("model", "tier", "both say which model to ask"),
     ("agentic_tools", "no_agentic_tools", "one switches them on, the other off"),
+    ("no_repl", "no_tui", "one says that nobody is there, the other that somebody is"),
     ("print", "no_tui", "-p is one turn, --no-tui a conversation"),
     ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
@@ -44,6 +45,7 @@ class Start(msgspec.Struct):
     output_format: str = "text"
     driven: bool = False
     json_schema: str | None = None
+    log_file: str | None = None
     quiet: bool = False
     verbose: bool = False
     strict: bool = False
@@ -72,7 +74,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
     given: dict[str, Any] = {
         flag.dest: value_of(flag, line.values[flag.dest]) for flag in FLAGS if flag.dest in line.values
     }
-    one_shot = "print" in given or not (terminal or "no_tui" in given)
+    one_shot = bool({"print", "no_repl"} & given.keys()) or not (terminal or "no_tui" in given)
     _refuse_contradictions(given, one_shot=one_shot)
     return Start(
         prompt=_prompt(line, guess="print" not in given),
@@ -80,6 +82,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         lines="no_tui" in given,
         output_format=given.get("output_format", "text"),
         driven=given.get("input_format") == DRIVEN,
+        log_file=given.get("log_file"),
         json_schema=given.get("json_schema"),
         quiet="quiet" in given,
         verbose="verbose" in given,
@@ -201,6 +204,7 @@ def run_options(start: Start) -> RunOptions:
         script=_path(start.script),
         script_strict=start.script_strict,
         record_to=_path(start.record_to),
+        log_file=_path(start.log_file),
         notices=start.notices,
         trust=start.trust,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
+from agent_cli.kernel.errors import ConfigError
 from agent_cli.talk.door import Sources, Welcome
 from agent_cli.talk.health import Condition
 
@@ -52,7 +54,7 @@ class Known:
             partial(files_below, options.cwd),
             self.gates,
             Sessions(options, self.use),
-            Workplace(options, places.logs_dir(options.environ) / LOG),
+            Workplace(options, log_of(options)),
             partial(_examine, options),
         )
 
@@ -107,7 +109,7 @@ def welcome(options: RunOptions) -> Welcome:
         model=str(options.flags.get("model.name", "")),
         mode=known[0] if known else "ask",
         history=str(history(options)),
-        log=str(places.logs_dir(options.environ) / LOG),
+        log=str(log_of(options)),
         theme=str(options.flags.get("ui.theme", "dark")),
     )
 
@@ -118,16 +120,26 @@ def history(options: RunOptions) -> Path:
     return places.state_dir(options.environ) / "history" / f"{name}.jsonl"
 
 
+def log_of(options: RunOptions) -> Path:
+    return options.log_file or places.logs_dir(options.environ) / LOG
+
+
 def log_to_file(options: RunOptions) -> None:
+    """Raises ConfigError where a file was named that cannot be written."""
     import logging
 
     from agent_cli.compose.discreet import Discreet
+    from agent_cli.headless.logfile import opened
 
-    directory = places.logs_dir(options.environ)
+    path = log_of(options)
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler: logging.Handler = logging.FileHandler(directory / LOG, delay=True)
-    except OSError:
+        if options.log_file is None:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(opened(path))
+        handler: logging.Handler = logging.FileHandler(path, delay=True)
+    except (OSError, ConfigError):
+        if options.log_file is not None:
+            raise
         handler = logging.NullHandler()
     handler.setFormatter(Discreet("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     ours = logging.getLogger("agent_cli")

@@ -20,6 +20,7 @@ class RunOptions(msgspec.Struct):
     `resume` is an id, an id's beginning or a name, "" where a person is to choose; `fork` the same, and @ENTRY behind it. `name` is given to the session. `record_to` is the file of a new script.
     `notices` are lines for the operator about how it was called.
     `memory` holds the sessions of this process that are `ephemeral`, where it may come back to one.
+    `log_file` is where the program's own log goes instead of the state directory.
     `trust` says that the operator trusts the project's `.agents/` as it is.
     """
 
@@ -41,4 +42,5 @@ class RunOptions(msgspec.Struct):
     notices: tuple[str, ...] = ()
     trust: bool = False
     answered: bool = False
+    log_file: Path | None = None
     memory: MemoryStore | None = None

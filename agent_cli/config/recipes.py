@@ -37,8 +37,14 @@ def find(wanted: str, cwd: Path, environ: Mapping[str, str], *, trusted: bool = 
     known = {recipe.name: recipe for recipe in reversed(every(cwd, environ, trusted=trusted))}
     if wanted in known:
         return Path(known[wanted].path)
+    from difflib import get_close_matches
+
     names = ", ".join(sorted(known)) or "none"
-    raise ConfigError(f"there is no recipe '{wanted}'; there are: {names}. A path needs a slash: ./{wanted}")
+    near = get_close_matches(wanted, known, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    raise ConfigError(
+        f"there is no recipe '{wanted}'; there are: {names}.{hint} A path needs a slash: ./{wanted}"
+    )
 
 
 def every(cwd: Path, environ: Mapping[str, str], *, trusted: bool = True) -> tuple[Recipe, ...]:

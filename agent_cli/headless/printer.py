@@ -16,7 +16,7 @@ ERASE = "\r\x1b[K"
 
 
 class Voice:
-    """The lines on stderr. `before_line` is called before each of them.
+    """The lines on stderr. `before_line` is called before each of them, `also` gets each, those that `--quiet` hides too.
 
     `speech_shown` says that what the model says is shown already, so that no line repeats it.
     """
@@ -25,6 +25,7 @@ class Voice:
         self.level = level
         self.before_line: Callable[[], None] = _nothing
         self.speech_shown = False
+        self.also: Callable[[str], None] = _unheard
         self._stream = stream
         self._narrator: Narrator | None = None
         self._counting = False
@@ -75,6 +76,8 @@ class Voice:
         await self._stream.drained()
 
     def _say(self, level: Level, line: str) -> None:
+        if level <= max(self.level, Level.NORMAL):
+            self.also(line)
         if level <= self.level:
             self.before_line()
             self.counted()
@@ -109,4 +112,8 @@ class Printer:
 
 
 def _nothing() -> None:
+    pass
+
+
+def _unheard(line: str) -> None:
     pass

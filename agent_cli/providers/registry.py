@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -225,7 +226,9 @@ class Registry:
         if opened := self._plugin_model(provider, model):
             return opened
         known = sorted({*DEFAULTS, *SPECIAL, *self._endpoints})
-        raise ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.")
+        near = difflib.get_close_matches(provider, known, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.{hint}")
 
     def line_of(self, vendor: str, card: ModelCard | None = None) -> tuple[Api, Line]:
         """How the API of a vendor or an endpoint is reached; `card` is the model to ask. Raises ConfigError without a key."""

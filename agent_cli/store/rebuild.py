@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from agent_cli.kernel.events import Entry
 from agent_cli.store import index
@@ -48,23 +49,30 @@ def applied(number: int, entry: Entry) -> Applied:
     }
 
 
-def make_anew(path: Path, busy_timeout: float = 5.0) -> int:
+Track: TypeAlias = Callable[[Iterable[Any], int], Iterable[Any]]
+
+
+def _uncounted(rows: Iterable[Any], total: int) -> Iterable[Any]:
+    return rows
+
+
+def make_anew(path: Path, busy_timeout: float = 5.0, track: Track = _uncounted) -> int:
     """The list of sessions and the index for searching in that file, which no session may be writing meanwhile.
 
-    Returns the number of sessions. Raises StoreError.
+    `track` passes rows on and may tell how far it has come. Returns the number of sessions. Raises StoreError.
     """
     path = settled(path)
     connection = connect(path, busy_timeout)
     try:
         with told(path):
-            rebuild(connection)
+            rebuild(connection, track)
             index.renew(connection)
             return number(connection, "SELECT COUNT(*) FROM session WHERE events > 0")
     finally:
         connection.close()
 
 
-def rebuild(connection: sqlite3.Connection) -> None:
+def rebuild(connection: sqlite3.Connection, track: Track = _uncounted) -> None:
     """Makes every column of `session` anew but id and name, and the directory of a session without events.
 
     One transaction. Raises sqlite3.Error.
@@ -73,7 +81,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
     try:
         connection.execute(FORGET)
         rows = connection.execute(EVERYTHING)
-        for session, *row in rows:
+        for session, *row in track(rows, number(connection, "SELECT COUNT(*) FROM entry")):
             entry = entry_of("", tuple(row))
             connection.execute(APPLY, applied(session, entry))
         connection.execute("COMMIT")

@@ -344,3 +344,32 @@ def test_a_driven_session_is_asked_before_it_writes_and_keeps_the_ceilings_of_on
 def test_what_cannot_be_driven_is_a_usage_error(project, capfd, argv, said):
     assert run(["-p", *argv]) == 2
     assert said in capfd.readouterr().err
+
+
+# ── --log-file, --no-repl ──
+
+
+def test_the_lines_for_the_operator_go_to_a_file_too(play, project):
+    log = project / "run.log"
+    code, out, err = play([LOOK, ANSWER], "--quiet", "--log-file", "run.log")
+    assert (code, out, err) == (0, "It says hello.\n", "")
+    assert log.stat().st_mode & 0o777 == 0o600
+    (line,) = [line for line in log.read_text().splitlines() if "read_file notes.txt" in line]
+    assert line[:20].replace("-", "").replace(":", "").replace(" ", "").isdigit()
+    before = log.read_text()
+    play([{"fault": "auth"}], "--log-file", "run.log")
+    assert log.read_text().startswith(before)
+    assert "(exit 1)" in log.read_text()
+
+
+def test_no_secret_gets_into_the_log_file(play, project):
+    token = "ghp_" + "9fK2mQ7xWz4LpT8vBn3JcR6yHs1DgE5uAo0X"
+    look = {"calls": [{"name": "bash", "arguments": {"command": f"echo {token}"}}]}
+    play([look, ANSWER], "--log-file", "run.log")
+    assert token not in (project / "run.log").read_text()
+
+
+def test_a_log_file_that_cannot_be_written_is_a_config_error(play):
+    code, out, err = play([ANSWER], "--log-file", "/nowhere/at/all.log")
+    assert (code, out) == (2, "")
+    assert "--log-file /nowhere/at/all.log: it cannot be written" in err

@@ -11,7 +11,7 @@ BY_NAME = {name: flag for flag in FLAGS for name in flag.names}
 
 ABOUT_ONE_RUN = {"--trust",
     "--print", "--output-format", "--quiet", "--verbose", "--strict", "--script", "--script-strict",
-    "--record-to", "--continue", "--resume", "--recipe", "--fork", "--json-schema", "--input-format", "--no-tui",
+    "--record-to", "--continue", "--resume", "--recipe", "--fork", "--json-schema", "--input-format", "--no-tui", "--no-repl", "--log-file",
     "--name", "--ephemeral", "--config", "--cd",
 }  # fmt: skip
 

@@ -124,3 +124,13 @@ def test_the_old_spelling_of_plan_mode_is_read_both_ways() -> None:
         }
     with pytest.raises(UsageError, match="do not go together"):
         interpret(read(["-p", "x", "--plan-first", "--no-plan-first"]), terminal=False)
+
+
+def test_no_repl_is_a_one_shot_run_in_a_terminal_too():
+    assert interpret(read(["--no-repl", "hello"]), terminal=True).one_shot
+    assert not interpret(read(["hello"]), terminal=True).one_shot
+    assert not interpret(read(["--no-tui"]), terminal=False).one_shot
+    with pytest.raises(UsageError, match="--no-repl and --no-tui do not go together"):
+        interpret(read(["--no-repl", "--no-tui"]), terminal=True)
+    with pytest.raises(UsageError, match="--print and --no-tui do not go together"):
+        interpret(read(["-p", "x", "--no-tui"]), terminal=True)
