@@ -61,9 +61,13 @@ def explain(
 @app.command()
 def lint(ctx: typer.Context) -> None:
     """List the rules of config that can never match, with the reason. Exit 1 where there are any."""
+    from agent_cli.compose.explain import left_out
     from agent_cli.compose.explain import lint as find
 
-    dead = list(find(options_of(ctx)))
+    options = options_of(ctx)
+    dead = list(find(options))
+    for note in left_out(options):
+        typer.echo(f"note: {note}", err=True)
     if not dead:
         typer.echo("Every rule can match.")
         return

@@ -35,6 +35,7 @@ from agent_cli.tools.results import Results
 
 _OBJECT = re.compile(r'\s*\{\s*["}]')
 WITHHELD = "the model does not get this tool: it is turned off, left out by the task class, or there is nothing for it"
+NOT_TRUSTED = "this project is not trusted yet, so these of its settings and files do not count: {names}"
 INNER = "what it calls is judged at each call, as a call of the model is"
 
 
@@ -69,6 +70,7 @@ class Explainer:
         given = _stopped(options, loaded, facts(options, loaded, root, None, plan.needs_plan))
         self.facts = msgspec.structs.replace(given, tools=offered)
         self.shapes = {**book.SHAPES, **{name: _shape(tool) for name, tool in world.items()}}
+        self._left_out = _told_of_left_out(loaded)
         self._pinned = {name: each.args for name, each in loaded.settings.tools.each.items()}
 
     def explain(self, name: str, words: str) -> Explained:
@@ -87,7 +89,7 @@ class Explainer:
         paths = tuple(f"{use.path} ({use.access})" for use in touches.paths)
         notes = [] if name in self.facts.tools else [WITHHELD]
         notes += [INNER] if name in WRAPPERS or name == WAITS else []
-        return Explained(ruling, touches.subject, paths, touches.hosts, self.facts, tuple(notes))
+        return Explained(ruling, touches.subject, paths, touches.hosts, self.facts, (*notes, *self._left_out))
 
 
 def explain(options: RunOptions, name: str, words: str) -> Explained:
@@ -106,6 +108,15 @@ def lint(options: RunOptions) -> Iterator[Dead]:
     loaded = prepare(options)
     permissions = loaded.settings.permissions
     return dead(permissions.allow, permissions.deny, (*NAMES, *book.NAMES, *definitions(loaded)))
+
+
+def left_out(options: RunOptions) -> tuple[str, ...]:
+    """A line about what of the project does not count, where it is not trusted. Raises ConfigError."""
+    return _told_of_left_out(prepare(options))
+
+
+def _told_of_left_out(loaded: Loaded) -> tuple[str, ...]:
+    return (NOT_TRUSTED.format(names=", ".join(loaded.left_out)),) if loaded.left_out else ()
 
 
 def _shape(tool: Tool) -> Shape:
@@ -127,4 +138,4 @@ def _arguments(shape: Shape, words: str) -> Mapping[str, Any]:
     return {**plain, first: words} if properties[first].get("type") == "string" else {first: [words]}
 
 
-__all__ = ["Dead", "Explained", "Explainer", "explain", "lint"]
+__all__ = ["Dead", "Explained", "Explainer", "explain", "left_out", "lint"]

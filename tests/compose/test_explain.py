@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_cli.compose import RunOptions
-from agent_cli.compose.explain import Explainer, explain, lint
+from agent_cli.compose.explain import Explainer, explain, left_out, lint
 from agent_cli.compose.session import open_session, prepare
 from agent_cli.compose.small_tier import guard
 from agent_cli.kernel.errors import ConfigError
@@ -153,6 +153,18 @@ def test_what_the_model_does_not_get_is_said(options) -> None:
 def test_pinned_arguments_count(options) -> None:
     asked = options({"tools": {"read_file": {"args": {"path": ".env"}}}})
     assert explain(asked, "read_file", "a.py").ruling.rule == "secret-path"
+
+
+def test_rules_of_a_project_that_is_not_trusted_are_said_not_to_count(options) -> None:
+    asked = options({"permissions": {"allow": ["bash:make*", "bsh:x*"]}})
+    asked.trust = False
+    found = explain(asked, "bash", "make")
+    assert found.ruling.verdict == "ask"
+    assert found.notes == left_out(asked)
+    assert "not trusted yet" in found.notes[0]
+    assert "permissions.allow" in found.notes[0]
+    asked.trust = True
+    assert (explain(asked, "bash", "make").notes, left_out(asked)) == ((), ())
 
 
 def test_a_group_is_a_line_and_no_json(options) -> None:

@@ -12,8 +12,10 @@ import pytest
 
 from agent_cli.compose import RunOptions
 from agent_cli.compose.explain import Explainer
+from agent_cli.kernel import wire
 from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.errors import ToolError
+from agent_cli.kernel.events import as_text
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.workspace import Workspace
 
@@ -180,6 +182,49 @@ async def test_a_link_that_is_put_there_between_judging_and_running_is_not_follo
         with pytest.raises(ToolError, match="leads to another file"):
             await made.run(args, lambda _: None)
     assert (out / "c.txt").read_text() == "x"
+    assert sorted(each.name for each in out.iterdir()) == ["c.txt", "dir", "into"]
+
+
+PATCH = "*** Begin Patch\n*** Update File: p/c.txt\n@@\n-inside\n+y\n*** End Patch"
+OTHERS: dict[str, dict[str, object]] = {
+    "edit_file": {"path": "p/c.txt", "edits": [{"old": "inside", "new": "y"}]},
+    "apply_patch": {"patch": PATCH},
+    "read_many_files": {"paths": ["p/c.txt"]},
+    "json_query": {"path": "p/c.txt", "query": "@"},
+    "stat": {"path": "p/c.txt"},
+    "grep": {"pattern": ".", "path": "p"},
+    "list_dir": {"path": "p"},
+    "glob": {"pattern": "**/*", "path": "p"},
+}
+
+
+@pytest.mark.parametrize("tool", OTHERS)
+@pytest.mark.parametrize("swap", ["file", "parent"])
+async def test_no_tool_follows_a_link_that_was_not_there_when_it_was_judged(
+    place: Path, tool: str, swap: str
+) -> None:
+    root, out = place / "project", place / "outside"
+    (root / "p").mkdir()
+    (root / "p" / "c.txt").write_text("inside\n")
+    (out / "c.txt").write_text("secret\n")
+    tools = {each.spec.name: each for each in builtin(Workspace(root))}
+    made, read = tools[tool], tools["read_file"]
+    await read.run(read.arguments(path="p/c.txt"), lambda _: None)
+    args = wire.arguments(made.arguments, OTHERS[tool])
+    made.touches(args)
+    if swap == "parent":
+        (root / "p").rename(root / "q")
+        (root / "p").symlink_to(out)
+    else:
+        (root / "p" / "c.txt").unlink()
+        (root / "p" / "c.txt").symlink_to(out / "c.txt")
+    try:
+        told = as_text(await made.run(args, lambda _: None))
+    except ToolError as refused:
+        told = str(refused)
+    assert "secret" not in told
+    assert "d.txt" not in told, "what lies in the directory outside is not listed either"
+    assert (out / "c.txt").read_text() == "secret\n"
     assert sorted(each.name for each in out.iterdir()) == ["c.txt", "dir", "into"]
 
 
