@@ -89,6 +89,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("screen-up", ("b", "ctrl+b"), "transcript", "a screen up"),
     Action("screen-down", ("ctrl+f",), "transcript", "a screen down"),
     Action("fold", ("space",), "transcript", "fold or unfold the block"),
+    Action(
+        "move-right", ("l", "right"), "transcript", "a wide table or diff in its own width, and to the right"
+    ),
+    Action("move-left", ("h", "left"), "transcript", "back to the left, until it fits again"),
     Action("copy", ("y",), "transcript", "copy the block"),
     Action("copy-code", ("c",), "transcript", "copy its code"),
     Action("find", ("slash",), "transcript", "search"),

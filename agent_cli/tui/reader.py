@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from textual import on
@@ -25,8 +26,10 @@ class Reader(Transcript):
         bound("screen-up", "page(-1)"),
         bound("screen-down", "page(1)"),
         bound("fold", "fold"),
-        bound("copy", "copy"),
-        bound("copy-code", "copy_code"),
+        bound("move-right", "move_over(1)"),
+        bound("move-left", "move_over(-1)"),
+        bound("copy", "copy(False)"),
+        bound("copy-code", "copy(True)"),
         bound("find", "find"),
         bound("find-up", "again(-1)"),
         bound("find-down", "again(1)"),
@@ -102,19 +105,29 @@ class Reader(Transcript):
             self.column.update(self.column.items[at])
             self.show(self.column.items[at])
 
-    def action_copy(self) -> None:
-        if self.cursor is not None:
-            self.post_message(self.Copy(self.cursor.source(), "the block"))
-
-    def action_copy_code(self) -> None:
-        codes = list(self.cursor.codes()) if self.cursor is not None else []
-        if not codes:
-            self.post_message(self.Copy("", "code: there is none in this block"))
+    def action_move_over(self, step: int) -> None:
+        at = self._cursor_at()
+        if at is None:
             return
-        at = self._code % len(codes)
-        which = f"code {at + 1} of {len(codes)} (c again for the next)" if len(codes) > 1 else "the code"
-        self._code = at + 1
-        self.post_message(self.Copy(codes[at], which))
+        items = itertools.takewhile(lambda item: item.group is self.cursor, self.column.items[at:])
+        moved = [item for item in items if item.move_over(step)]
+        if moved:
+            self.column.update(*moved)
+            self.show(moved[0])
+
+    def action_copy(self, code: bool) -> None:
+        """The block, or the code in it: with several, the next one each time."""
+        if self.cursor is None:
+            return
+        if not code:
+            self.post_message(self.Copy(self.cursor.source(), "the block"))
+        elif codes := list(self.cursor.codes()):
+            at = self._code % len(codes)
+            which = f"code {at + 1} of {len(codes)} (c again for the next)" if len(codes) > 1 else "the code"
+            self._code = at + 1
+            self.post_message(self.Copy(codes[at], which))
+        else:
+            self.post_message(self.Copy("", "code: there is none in this block"))
 
     def action_find(self) -> None:
         self.post_message(self.Find())

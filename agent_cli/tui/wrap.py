@@ -35,6 +35,11 @@ def height(text: str, width: int) -> int:
     return max(1, len(chop_cells(text, width)))
 
 
+def window(line: Line, start: int, width: int) -> Line:
+    """The cells from `start` on, at most `width` of them; half of a wide character is a blank."""
+    return list(Strip(line).crop(start, start + width))
+
+
 def strip_of(line: Line, indent: str = "", style: Style | None = None) -> Strip:
     return Strip([Segment(indent, style), *line] if indent else line)
 

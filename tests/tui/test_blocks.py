@@ -196,3 +196,48 @@ def test_odd_markdown_raises_nothing():
     ):
         rendered(Prose(text), 40)
         rendered(Prose(text, open=True), 8)
+
+
+WIDE_TABLE = "| name | what it is for |\n|---|---|\n| one | " + "a long story about it " * 6 + "THE END |"
+
+
+def test_a_wide_table_can_be_looked_at_in_its_own_width_and_moved_over():
+    table = Prose(WIDE_TABLE)
+    fits = rendered(table, 40)
+    assert "THE END" not in fits.splitlines()[-1] or fits.count("\n") > 3
+    assert table.move_over(1)
+    whole = rendered(table, 40)
+    assert len(whole.splitlines()) < len(fits.splitlines())
+    assert "THE END" not in whole
+    assert max(map(len, whole.splitlines())) <= 40
+    for _ in range(20):
+        table.move_over(1)
+        rendered(table, 40)
+    assert "THE END" in rendered(table, 40)
+    assert not table.move_over(1) or "THE END" in rendered(table, 40)
+    for _ in range(30):
+        if not table.move_over(-1):
+            break
+        rendered(table, 40)
+    assert rendered(table, 40) == fits
+
+
+def test_prose_and_an_unmoved_table_stay_as_they_are():
+    assert not Prose("some words, and more of them").move_over(1)
+    assert not Prose(WIDE_TABLE).move_over(-1)
+
+
+def test_a_diff_that_is_moved_over_is_one_column_of_whole_lines():
+    long = "+" + "x = call(" + ", ".join(f"argument_{at}" for at in range(20)) + ")  # END"
+    card = call(
+        ev.Output((Text("ok"),), for_human=ev.FileDiff("a.py", f"@@ -1 +1 @@\n-x = 1\n{long}\n", 1, 1)),
+        "edit_file",
+    )
+    fits = rendered(card, 150)
+    assert card.move_over(1)
+    assert len(rendered(card, 150).splitlines()) <= len(fits.splitlines())
+    assert "│" not in rendered(card, 150)
+    for _ in range(20):
+        card.move_over(1)
+        rendered(card, 60)
+    assert "# END" in rendered(card, 60)

@@ -232,12 +232,16 @@ class Call(Item):
             case "preparing" | "queued":
                 return ink.dim
 
+    @property
+    def _is_wide(self) -> bool:
+        return isinstance(self._display, FileDiff)
+
     def _diff(self, display: FileDiff, inner: int, ink: Ink) -> list[Line]:
-        rows = parse(display.diff)
+        rows, sides = parse(display.diff), self._over is None
         hidden = len(rows) - DIFF_HEAD if self._folded else 0
         if hidden <= 2:
-            return diff_lines(rows, inner, ink)
-        return [*diff_lines(rows[:DIFF_HEAD], inner, ink), _more(hidden, ink)]
+            return diff_lines(rows, inner, ink, sides=sides)
+        return [*diff_lines(rows[:DIFF_HEAD], inner, ink, sides=sides), _more(hidden, ink)]
 
     def _output(self, text: str, inner: int, ink: Ink) -> list[Line]:
         if not text or (self._folded and self._quiet):

@@ -22,6 +22,10 @@ class Changes(Item):
         super().__init__()
         self._found = found
 
+    @property
+    def _is_wide(self) -> bool:
+        return True
+
     def body(self, width: int, ink: Ink) -> list[Line]:
         files, inner = self._found.files, max(width - 4, 20)
         added, removed = sum(file.added for file in files), sum(file.removed for file in files)
@@ -38,7 +42,10 @@ class Changes(Item):
                 ]
             )
             if len(lines) < MOST:
-                lines.extend([Segment(INDENT), *row] for row in diff_lines(parse(file.diff), inner, ink))
+                lines.extend(
+                    [Segment(INDENT), *row]
+                    for row in diff_lines(parse(file.diff), inner, ink, sides=self._over is None)
+                )
         if len(lines) >= MOST:
             lines.append(
                 [Segment(INDENT), Segment("the rest is too long to be shown; git diff shows it", ink.dim)]

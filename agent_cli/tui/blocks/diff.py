@@ -45,10 +45,10 @@ def parse(diff: str) -> list[Row]:
     return rows
 
 
-def diff_lines(rows: list[Row], width: int, ink: Ink) -> list[Line]:
-    """The rows as lines of at most `width` cells; long ones wrap."""
+def diff_lines(rows: list[Row], width: int, ink: Ink, *, sides: bool = True) -> list[Line]:
+    """The rows as lines of at most `width` cells; long ones wrap. `sides` allows old and new beside each other."""
     digits = len(str(max((max(row.old, row.new) for row in rows), default=1)))
-    if width >= WIDE:
+    if sides and width >= WIDE:
         return _side_by_side(rows, width, digits, ink)
     lines: list[Line] = []
     for row in rows:

@@ -48,6 +48,10 @@ class Prose(Item):
             return plain(self._raw, inner, ink.text)
         return [[Segment(INDENT), *line] if line else [] for line in markdown(self._raw, inner, ink)]
 
+    @property
+    def _is_wide(self) -> bool:
+        return self._raw.lstrip().startswith("|")
+
     def estimate(self, width: int) -> int:
         return rows_of(self._raw, width) + self.gap
 
