@@ -67,8 +67,7 @@ class PathUse(Plain, frozen=True):
 class Touches(Plain, frozen=True):
     """What a call would touch: what rules look at. `subject` is what rules match and people read.
 
-    `unresolved` says why a path could not be resolved; such a call is out of scope. `programs` are names of programs
-    in a command, each with the resolved path of what would run.
+    Where `unresolved` says why a path is not known, it is out of scope. `programs` of a command have their paths.
     """
 
     effect: Effect
@@ -78,6 +77,7 @@ class Touches(Plain, frozen=True):
     hosts: tuple[str, ...] = ()
     unresolved: str = ""
     programs: tuple[tuple[str, str], ...] = ()
+    deletes: int | None = None
 
 
 class Tool(Protocol):

@@ -265,5 +265,5 @@ def _keys(section: type[Section], prefix: str) -> Iterator[Key]:
 
 
 def _is_texts(kind: Any) -> bool:
-    """Names and texts (or any values) that the operator chooses, both."""
-    return get_origin(kind) is dict and get_args(kind)[1] in (str, Any)
+    """Names and texts (or numbers, or any values) that the operator chooses, both."""
+    return get_origin(kind) is dict and shape(get_args(kind)[1]).kind in (str, int, Any)

@@ -54,6 +54,7 @@ STRICTER = {
     "sandbox.mode": "read-only",
     "sandbox.network": False,
     "guardrails.redact": True,
+    "guardrails.output.gate": True,
 }
 """Values that only take away."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -69,11 +69,26 @@ class Batch:
         self._settled.add(call.call_id)
         calls.settle(self._core, call, output, executed=False)
 
+    async def _guarded(self, vetted: Sequence[Ready | Refused]) -> list[Ready | Refused]:
+        """What checks of actions say of all of them, before any runs."""
+        ready = [each for each in vetted if isinstance(each, Ready)]
+        refused = await self._core.guards.acts(
+            [(each.call, each.args, each.proposal.touches) for each in ready]
+        )
+        return [
+            Refused(each.call, refused[each.call.call_id]) if each.call.call_id in refused else each
+            for each in vetted
+        ]
+
     async def _run_vetted(self, vetted: list[Ready | Refused]) -> None:
+        vetted = await self._guarded(vetted)
         for refused in vetted:
             if isinstance(refused, Refused):
                 self._settle(refused.call, refused.output)
+        if stopping(self._core) is not None:
+            return
         allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
+        allowed = await self._looked_at_again(allowed)
         for group in _groups(allowed, self._side_by_side()):
             look(self._core)
             if stopping(self._core) is not None:
@@ -102,6 +117,16 @@ class Batch:
         for problem in ended:
             if isinstance(problem, Exception):
                 raise problem
+
+    async def _looked_at_again(self, allowed: list[Ready]) -> list[Ready]:
+        """What the operator changed is another call."""
+        changed = [each for each in allowed if each.call.call_id in self._edited]
+        kept = {each.call.call_id for each in allowed}
+        for each in await self._guarded(changed) if changed else ():
+            if isinstance(each, Refused):
+                kept.discard(each.call.call_id)
+                self._settle(each.call, each.output)
+        return [each for each in allowed if each.call.call_id in kept]
 
     # ── approvals ──
 

@@ -15,7 +15,6 @@ from agent_cli.context.bounds import BATCH_BYTES, Room
 from agent_cli.engine import rewinding
 from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
-from agent_cli.engine.entering import entering
 from agent_cli.engine.tuning import PLAIN, expired
 from agent_cli.engine.window import budget_for, mark_pending
 from agent_cli.kernel import events as ev
@@ -40,6 +39,7 @@ BATCH_BYTES_PER_TOKEN = 2
 running: ContextVar[str] = ContextVar("running", default="")
 """The id of the call whose tool runs."""
 NOT_RUN = "not run: the turn was stopped before this call"
+UNSEEN = "it ran; its result was not looked at before the turn was stopped, and is left out"
 BY_OPERATOR = "by the operator"
 
 
@@ -152,8 +152,10 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         why = f"since the turn was stopped: {core.cut_off}" if core.cut_off else BY_OPERATOR
         why = f"since {working.why}" if working and working.why else why
         told = failure("\n".join(filter(None, (CANCELLED.format(why=why), so_far))))
-        told = _bounded(core, ready, told, room)
-        settle(core, call, told, executed=True, seconds=clock.monotonic() - begun)
+        told = core.guards.cut_short(call, ready.proposal.touches.effect, _writable(call, told))
+        settle(
+            core, call, _bounded(core, ready, told, room), executed=True, seconds=clock.monotonic() - begun
+        )
         raise
     except ToolError as problem:
         output = failure(str(problem))
@@ -164,8 +166,20 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         previews.rest()
         running.reset(mark)
         core.outside.at_work.pop(call.call_id, None)
-    output = _bounded(core, ready, output, room)
-    settle(core, call, output, executed=True, seconds=clock.monotonic() - begun)
+    await _enter(core, ready, output, room, clock.monotonic() - begun)
+
+
+async def _enter(core: Core, ready: Ready, output: ev.Output, room: Room, seconds: float) -> None:
+    """Records the result as far as it may enter the conversation."""
+    call, touches = ready.call, ready.proposal.touches
+    try:
+        output = await core.guards.enters(call, touches.effect, _writable(call, output))
+    except asyncio.CancelledError:
+        settle(core, call, failure(UNSEEN), executed=True, seconds=seconds)
+        raise
+    if output.ok:
+        core.state.past.know(tuple(use.path for use in touches.paths if use.access == "r"))
+    settle(core, call, _bounded(core, ready, output, room), executed=True, seconds=seconds)
 
 
 def _writable(call: ToolCall, output: ev.Output) -> ev.Output:
@@ -193,7 +207,6 @@ async def _in_time(core: Core, ready: Ready, say: Say) -> ev.Output:
 
 def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Output:
     """A tool that pages by itself keeps nothing: what is cut here it can be asked for again."""
-    output = entering(core, ready.call, _writable(ready.call, output))
     settings = core.parts.settings
     of_its_own = settings.result_bytes.get(ready.call.name)
     if ready.tool.bounded:

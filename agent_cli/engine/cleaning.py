@@ -39,6 +39,11 @@ class Cleaner:
         self._found += kinds
         return event
 
+    def taken(self) -> str:
+        """Why the last fact could not be looked through."""
+        broken, self.broken = self.broken, ""
+        return broken
+
     def found(self) -> tuple[str, ...]:
         """Kinds of what was replaced since the last time."""
         kinds, self._found = tuple(self._found), []

@@ -12,9 +12,10 @@ import msgspec
 from agent_cli.context.breakdown import Overhead, overhead_of
 from agent_cli.context.budget import budget_of
 from agent_cli.context.view import View
-from agent_cli.engine.cleaning import Cleaner, finding
+from agent_cli.engine.cleaning import SECRETS, Cleaner, finding
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.fold import Keeper
+from agent_cli.engine.guards import Guards
 from agent_cli.engine.hub import Branch, Hub
 from agent_cli.engine.outside import Outside
 from agent_cli.engine.parts import Parts
@@ -24,6 +25,7 @@ from agent_cli.engine.tuning import Tally, tuned
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.admission import Slice
+from agent_cli.guardrails.checks.stops import Down, Held
 from agent_cli.guardrails.halts import Halt
 from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
 from agent_cli.guardrails.kill_switch import Killed
@@ -38,8 +40,8 @@ from agent_cli.ports import Alert, Facts, OpenModel, TaskHeuristic, Tool
 
 log = logging.getLogger("agent_cli.engine")
 
-Stop: TypeAlias = Alert | budgets.Breach | Storm | Killed
-"""What cuts a turn: the watchdog, a ceiling, refusals without end, or a kill switch."""
+Stop: TypeAlias = Alert | budgets.Breach | Storm | Killed | Held | Down
+"""What cuts a turn: the watchdog, a ceiling, refusals without end, a kill switch, or a check of contents and actions."""
 
 
 class Prefix(NamedTuple):
@@ -79,10 +81,9 @@ class Core:
         self.above = above
         self.name = name
         self.root: Core = above.root if above else self
-        self.key = branch or parts.log.session
-        self.model: OpenModel = parts.model
-        self.state = _state_of(parts, branch)
-        self.view = View(branch)
+        self.key, self.model = branch or parts.log.session, parts.model
+        self.state, self.view = _state_of(parts, branch), View(branch)
+        self.guards: Guards = Guards(self, above.guards if above else None)
         self.ledger = Ledger()
         self.left: dict[int, OpenModel] = {}
         self._stop: Stop | None = None
@@ -117,6 +118,8 @@ class Core:
     def record(self, event: ev.Recorded) -> ev.Entry:
         """Writes a fact and lets the signals see it. What they find is recorded too."""
         entry = self.hub.record(event)
+        if self.cleaner.broken:
+            self.root.cut(Down(SECRETS, "output", self.cleaner.taken()))
         kinds = self.cleaner.found()
         if kinds and (told := finding(event, kinds)) is not None:
             self.record(told)

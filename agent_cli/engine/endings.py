@@ -50,6 +50,16 @@ def watched(signal: str, reason: str) -> Ending:
     return TurnError("canceled", outcome, EXIT_CUT, reason)
 
 
+def guarded(reason: str) -> Ending:
+    """A check found something that ends the turn."""
+    return TurnError("canceled", "guardrail-stop", EXIT_CUT, reason)
+
+
+def unavailable(reason: str) -> Ending:
+    """A check that gates could not be asked."""
+    return TurnError("canceled", "guardrail-unavailable", EXIT_CUT, reason)
+
+
 def refused_again(reason: str) -> Ending:
     """The operator refused the same call too often."""
     return TurnError("canceled", "guardrail-stop", EXIT_CUT, reason)

@@ -13,11 +13,11 @@ from agent_cli.context import estimate, prefix
 from agent_cli.context.budget import FULL_SHARE
 from agent_cli.context.status import Progress, status_line
 from agent_cli.engine import killing
-from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Cut
 from agent_cli.engine.repair import repair
 from agent_cli.engine.reserving import Hold, reserved, today
+from agent_cli.engine.saying import Saying
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
@@ -49,8 +49,7 @@ class Request:
         self._core = core
         self._grace = grace
         self._must = must
-        self._text: list[str] = []
-        self._previews = self._new_previews()
+        self._saying = Saying(core)
         self._usage = Usage()
         self._reported = False
         self._fallbacks = list(core.parts.fallbacks)
@@ -125,8 +124,7 @@ class Request:
     async def _attempt(self) -> Answered:
         core = self._core
         killing.before_model(core)
-        self._text, self._usage, self._reported = [], Usage(), False
-        self._previews = self._new_previews()
+        self._saying, self._usage, self._reported = Saying(core), Usage(), False
         prompt = self.prompt()
         self._compare(prompt)
         size = context_size(core)
@@ -142,9 +140,9 @@ class Request:
             async for piece in stream:
                 came = True
                 if isinstance(piece, ev.Finished):
-                    return self._finish(piece)
+                    return await self._finish(piece)
                 self._stop_here(piece)
-                self._show(piece)
+                await self._show(piece)
         except BaseException as problem:
             if not isinstance(problem, Exception):
                 self._keep_partial()
@@ -165,21 +163,15 @@ class Request:
                 )
             )
 
-    def _show(self, piece: ev.Piece) -> None:
+    async def _show(self, piece: ev.Piece) -> None:
         match piece:
             case ev.UsageSoFar(usage):
                 self._usage = usage
                 self._core.cut(self._breach())
-            case ev.TextDelta(text):
-                self._text.append(text)
-                self._previews.feed(piece)
             case ev.SpentBeside(card, beside):
                 self._record_usage(card, beside, "subtask")
-            case ev.ReasoningDelta() | ev.ArgumentsDelta():
-                self._previews.feed(piece)
-
-    def _new_previews(self) -> Previews:
-        return Previews(self._core.hub.show, on=self._core.parts.armed.redact)
+            case ev.TextDelta() | ev.ReasoningDelta() | ev.ArgumentsDelta():
+                await self._saying.feed(piece)
 
     def _stop_here(self, piece: ev.Piece) -> None:
         """Raises Cut where more of an answer comes that cannot be paid for. What came last is not cut: it is paid."""
@@ -198,16 +190,16 @@ class Request:
         )
         return cost_breach(so_far, core.limits)
 
-    def _finish(self, finished: ev.Finished) -> Answered:
+    async def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
-        self._previews.rest()
         self._usage = finished.usage
+        await self._saying.over()
         own = self._with_own_ids(finished.parts)
         parts, closed = _mended(own)
         if parts:
             core.record(
                 ev.AssistantMessage(
-                    parts,
+                    await self._saying.said(parts),
                     core.model.provider.name,
                     core.model.card.id,
                     finished.finish_reason,
@@ -235,8 +227,8 @@ class Request:
 
     def _keep_partial(self) -> None:
         """Of a stream that was cut for good: its text, as far as it was shown."""
-        core, text = self._core, "".join(self._text)
-        self._previews.rest()
+        self._saying.cut()
+        core, text = self._core, self._saying.text
         if text.strip():
             said = (Text(text),)
             core.record(

@@ -343,6 +343,7 @@ class Session:
             self._course = Course(self._core, self._reducer, self._take_steered)
             ending = await admitted(self._core, self._course.ending)
             if ending is not None:
+                self._core.guards.report()
                 self._core.record(ending)
         except StoreError:
             log.exception("the session's log cannot be written")  # listeners and idle() were told by the hub

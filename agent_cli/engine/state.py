@@ -12,6 +12,7 @@ from agent_cli.context.boundaries import Boundaries
 from agent_cli.context.system import source_of
 from agent_cli.engine.branches import SubtaskRow, begun, end
 from agent_cli.engine.counts import Counts
+from agent_cli.guardrails.checks.past import Past
 from agent_cli.guardrails.halts import Halts
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import CheckpointMode, Mode, Say
@@ -102,6 +103,7 @@ class State(msgspec.Struct):
     todo_asked: dict[str, ToolCall] = msgspec.field(default_factory=dict)
     halts: Halts = msgspec.field(default_factory=Halts)
     counts: Counts = msgspec.field(default_factory=Counts)
+    past: Past = msgspec.field(default_factory=Past)
     budget_warned: set[tuple[ev.Exhausted, float]] = msgspec.field(default_factory=set)
     answer: str = ""
     answer_cut: bool = False
@@ -125,6 +127,7 @@ class State(msgspec.Struct):
         self.halts.feed(entry.event)
         self.boundaries.feed(entry)
         self.counts.feed(entry.event)
+        self.past.feed(entry.event)
         _apply(self, entry)
 
     def settle(self) -> None:
@@ -177,6 +180,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
 Silent: TypeAlias = (
     ev.ToolCallStarted
     | ev.GuardrailFinding
+    | ev.GuardrailChecked
     | ev.GuardrailTrip
     | ev.GuardrailReset
     | ev.ContextReductionPending

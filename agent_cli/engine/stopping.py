@@ -7,11 +7,14 @@ from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Stopped
 from agent_cli.guardrails import budgets, telling
 from agent_cli.guardrails.budgets import Breach
+from agent_cli.guardrails.checks.stops import HALTED, WAY_ON, Down, Held
 from agent_cli.guardrails.halts import IN_A_ROW
 from agent_cli.guardrails.kill_switch import Killed
 from agent_cli.guardrails.refusals import STORM, Storm
 from agent_cli.kernel import events as ev
 from agent_cli.ports import Alert
+
+UNAVAILABLE = "unavailable"
 
 
 def check(core: Core) -> None:
@@ -34,6 +37,24 @@ def check(core: Core) -> None:
         case Storm(reason):
             core.record(ev.GuardrailFinding(STORM, "action", "halt", reason))
             raise Stopped(endings.refused_again(reason))
+        case Held() as held:
+            core.cut_off = held.reason
+            _tell(core, held.check, held.check, held.reason, HALTED)
+            raise Stopped(endings.guarded(held.reason))
+        case Down() as down:
+            core.cut_off = down.reason
+            _tell(core, down.check, UNAVAILABLE, down.reason, WAY_ON)
+            raise Stopped(endings.unavailable(f"{down.reason}. {WAY_ON}"))
+
+
+def withheld(core: Core) -> None:
+    """An answer did not pass: unlike a ceiling, that is no matter of the next turn. Raises Stopped."""
+    if isinstance(tree.stopping(core), Held | Down):
+        check(core)
+
+
+def _tell(core: Core, guardrail: str, signal: str, reason: str, then: str) -> None:
+    core.record(ev.GuardrailTrip(guardrail, signal, "halt", "turn", reason, halted_turn=True, then=then))
 
 
 def watched(core: Core, alert: Alert) -> str:

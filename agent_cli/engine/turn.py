@@ -55,6 +55,7 @@ class Turn:
         while True:
             await self._seam()
             answered = await self._step()
+            stopping.withheld(self._core)
             finished = answered.finished
             self._must = ""
             self._warn()

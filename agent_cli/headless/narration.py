@@ -187,6 +187,7 @@ Silent: TypeAlias = (
     | ev.ToolReturned
     | ev.GuardrailTrip
     | ev.GuardrailReset
+    | ev.GuardrailChecked
     | ev.ModeSwitched
     | ev.RuleAdded
     | ev.EffortSwitched

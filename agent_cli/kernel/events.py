@@ -17,7 +17,9 @@ from agent_cli.kernel.approvals import ApprovalRequested as ApprovalRequested
 from agent_cli.kernel.approvals import RuleAdded as RuleAdded
 from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.guarded import BudgetWarning as BudgetWarning
+from agent_cli.kernel.guarded import CheckRow as CheckRow
 from agent_cli.kernel.guarded import Exhausted as Exhausted
+from agent_cli.kernel.guarded import GuardrailChecked as GuardrailChecked
 from agent_cli.kernel.guarded import GuardrailFinding as GuardrailFinding
 from agent_cli.kernel.guarded import GuardrailReset as GuardrailReset
 from agent_cli.kernel.guarded import GuardrailTrip as GuardrailTrip
@@ -233,6 +235,7 @@ Recorded: TypeAlias = (
     | UsageReported
     | ToolCallProposed
     | GuardrailFinding
+    | GuardrailChecked
     | ApprovalRequested
     | ApprovalDecided
     | ToolCallStarted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from agent_cli.kernel.values import Value
+from agent_cli.kernel.values import Plain, Value
 
 Exhausted: TypeAlias = Literal["steps", "tool-calls", "tokens", "duration", "cost"]
 Severity: TypeAlias = Literal["warn", "block", "halt", "critical"]
@@ -49,3 +49,25 @@ class BudgetWarning(Value, frozen=True, tag="budget-warning"):
     dimension: Exhausted
     used: float
     limit: float
+
+
+class CheckRow(Plain, frozen=True):
+    """What one check did on one surface in a turn. `seconds` is all the time it took, `longest` the longest single one.
+
+    `missing` counts subjects that it could not look at: they are no passes. `cached` are verdicts that were kept.
+    """
+
+    check: str
+    surface: Surface
+    runs: int
+    found: int = 0
+    missing: int = 0
+    cached: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0
+
+
+class GuardrailChecked(Value, frozen=True, tag="guardrail-checked"):
+    """The checks of contents and actions that a turn asked, written before its end."""
+
+    rows: tuple[CheckRow, ...]

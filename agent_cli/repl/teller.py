@@ -103,6 +103,7 @@ class Teller:
                 | ev.ApprovalRequested()
                 | ev.ApprovalDecided()
                 | ev.ContextReductionPending()
+                | ev.GuardrailChecked()
                 | ev.OperatorNote(level="detail")
             ):
                 pass  # the person did it, is asked about it, or is told of it by another fact

@@ -41,7 +41,7 @@ class DeleteFile:
         except Unresolved as problem:
             self._judged.pop(args.path, None)
             return Touches("write", args.path, unresolved=str(problem))
-        return Touches("write", self._workspace.shown(entry), (PathUse(entry, "w"),))
+        return Touches("write", self._workspace.shown(entry), (PathUse(entry, "w"),), deletes=_size(entry))
 
     def preview(self, args: DeleteArguments, /) -> Display:
         try:
@@ -84,6 +84,13 @@ class DeleteFile:
             return Standing(entry, self._workspace.shown(entry), b"", None, Form())
         held = standing(self._workspace, entry)
         return held if held.raw is not None else None
+
+
+def _size(entry: str) -> int:
+    try:
+        return Path(entry).lstat().st_size
+    except OSError:
+        return 0
 
 
 def _shown(held: Standing) -> Display:

@@ -45,7 +45,9 @@ _TurnFact: TypeAlias = (
     | ev.TurnError
     | ev.TurnCompleted
 )
-_Silent: TypeAlias = ev.SessionStarted | ev.SessionEnded | ev.MessageQueued | ev.ContextReductionPending
+_Silent: TypeAlias = (
+    ev.SessionStarted | ev.GuardrailChecked | ev.SessionEnded | ev.MessageQueued | ev.ContextReductionPending
+)
 
 
 class Story:
@@ -111,7 +113,13 @@ class Story:
                 | ev.TurnCompleted()
             ):
                 self._turn(event, time)
-            case ev.SessionStarted() | ev.SessionEnded() | ev.MessageQueued() | ev.ContextReductionPending():
+            case (
+                ev.SessionStarted()
+                | ev.GuardrailChecked()
+                | ev.SessionEnded()
+                | ev.MessageQueued()
+                | ev.ContextReductionPending()
+            ):
                 self._silent(event)
             case ev.OperatorNote(level="detail"):
                 pass  # /context shows it

@@ -42,7 +42,10 @@ admission.pool admission.when_full admission.wait admission.lease admission.hard
 admission.degraded_concurrency
 safety.bash_search_gate safety.small_tier_parent safety.watchdog watchdog.profile watchdog.signals.NAME.threshold
 watchdog.signals.NAME.severity watchdog.signals.NAME.scope watchdog.signals.NAME.enabled
-guardrails.redact
+guardrails.redact guardrails.untrusted_text guardrails.deadline guardrails.actions.exfiltration guardrails.actions.max_per_turn
+guardrails.actions.rate guardrails.actions.max_written_bytes guardrails.actions.max_deleted_bytes guardrails.actions.volume
+guardrails.actions.redacted_text guardrails.actions.unread guardrails.actions.unusual_path guardrails.actions.first_use
+guardrails.output.gate
 session.db session.task_class session.answer_schema session.transcripts task_classes.NAME.tier task_classes.NAME.compaction_threshold
 task_classes.NAME.permission_mode task_classes.NAME.plan_mode task_classes.NAME.ask task_classes.NAME.watchdog_profile task_classes.NAME.drop_tools
 ui.theme ui.notify ui.title ui.keys ui.vi ui.mouse ui.motion ui.status_command run_status

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import pytest
 
 from agent_cli.engine.session import Session
-from agent_cli.guardrails.armed import Armed
+from agent_cli.guardrails.checks.armed import Armed
 from agent_cli.guardrails.secrets import scrub
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
