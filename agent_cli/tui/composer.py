@@ -145,9 +145,12 @@ class Composer(TextArea, inherit_bindings=False):
         self._held: Timer | None = None
         self._draft: str | None = None  # what was being written when a command was put in its place
 
-    def take(self) -> None:
-        """What was submitted is on its way: empties the composer and remembers the message."""
-        self.past.add(self.pastes.unfold(self.text))
+    def take(self, said: str = "") -> None:
+        """What was submitted is on its way: remembers it and empties the composer, but for what a command wrote there."""
+        text = self.pastes.unfold(self.text)
+        self.past.add(said or text)
+        if said and text.strip() != said.strip():
+            return
         if not self.resume():
             self.load_text("")
         if not self.text:

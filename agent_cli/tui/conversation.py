@@ -350,7 +350,7 @@ class Conversation(Vertical):
             self.composer.take()
             self.run_worker(self._run_shell(command))
         elif self.desk.take(event.text, event.when):
-            self.composer.take()
+            self.composer.take(event.text)
             self.reader.to_end()
         if self.composer.past.trouble:
             self.put(Notice(self.composer.past.trouble, "warning"))

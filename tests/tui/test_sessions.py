@@ -164,6 +164,17 @@ def test_wishes(line: str, wish: Wish):
     assert made.stage.wishes == [wish]
 
 
+async def test_on_the_screen_a_fork_gives_the_message_back_to_be_changed():
+    first, shelf = FakeSession(), Shelf()
+    turn(first, "the first word")
+    answer(first, "so")
+    async with screen(first, sources=Sources(sessions=shelf)) as (app, pilot):
+        strike(app, "/fork 1")
+        await pilot.press("enter")
+        await sees(pilot, "said in a new one")
+        assert app.conversation.composer.text == "the first word"
+
+
 def test_a_fork_before_a_message_counts_as_rewind_does_and_gives_the_message_back():
     session = FakeSession()
     for word in ("the first word", "the second word"):
