@@ -8,7 +8,7 @@ from agent_cli.context import reduce
 from agent_cli.context.view import Item, messages_of
 from agent_cli.engine.core import Core
 from agent_cli.engine.replaced import written
-from agent_cli.engine.request import context_size
+from agent_cli.engine.size import context_size
 from agent_cli.engine.summarizer import Summarizer, Wanted
 from agent_cli.engine.window import carried
 from agent_cli.kernel import events as ev

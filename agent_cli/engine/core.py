@@ -67,6 +67,9 @@ class Core:
     """
 
     deadline: Deadline | None = None
+    learned: str = ""
+    """The model whose window is known from what it refused."""
+
     cut_off: str = ""
     last_prompt: Prompt | None = None
     _for_model: Prefix | None = None
@@ -247,7 +250,8 @@ class Core:
         self.record(ev.ModelSwitched(opened.provider.name, opened.card.id, reason))
 
     def learn_window(self, window: int) -> None:
-        """The service said how large the window is."""
+        """The service said how large the window is, or it could be seen. That keeps nothing from being sent."""
+        self.learned = self.model.card.id
         self.model = self.model._replace(card=msgspec.structs.replace(self.model.card, window=window))
         self.state.card = self.model.card
         self._know_budget()

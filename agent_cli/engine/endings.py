@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agent_cli.guardrails.budgets import Breach
 from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, ProviderError
-from agent_cli.kernel.events import Exhausted, Outcome, TurnCompleted, TurnError
+from agent_cli.kernel.events import Exhausted, Finished, Outcome, TurnCompleted, TurnError
+from agent_cli.kernel.messages import text_of
 from agent_cli.kernel.usage import ModelCard
 
 Ending = TurnCompleted | TurnError
@@ -14,6 +15,13 @@ EXIT_CONFIG = 2
 EXIT_HALTED = 3
 EXIT_UNAVAILABLE = 75
 EXIT_INTERRUPTED = 130
+
+TO_GO_ON = (
+    "Say it in other words, take the message back with /rewind, or ask another model. "
+    "The conversation so far goes along with every later message and may be what it stumbles over"
+)
+REFUSED = f"the model refused to answer (finish reason: {{reason}}): {{said}}. {TO_GO_ON}"
+FILTERED = f"a content filter of the model's service stopped the answer (finish reason: {{reason}}): {{said}}. {TO_GO_ON}"
 
 NO_PROGRESS_SIGNALS = frozenset({"no-news", "null-result-streak"})
 
@@ -103,6 +111,18 @@ def too_long(problem: ContextOverflow, card: ModelCard, estimate: int) -> Contex
 def invalid(reason: str) -> Ending:
     """The model said nothing that could be used, also when it was asked once more."""
     return TurnError("error", "error", EXIT_CUT, reason)
+
+
+def withheld(finished: Finished) -> TurnError:
+    """The model refused, or a filter of its service stopped it. What was said up to then is not an answer."""
+    refusal = finished.finish_reason == "refusal"
+    said = (
+        "what it said so far is no whole answer" if text_of(finished.parts).strip() else "it gave no answer"
+    )
+    message = (REFUSED if refusal else FILTERED).format(
+        reason=finished.native_reason or finished.finish_reason, said=said
+    )
+    return TurnError("refusal" if refusal else "content-filter", "error", EXIT_CUT, message)
 
 
 def refused(reason: str) -> Ending:

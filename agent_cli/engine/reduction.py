@@ -13,8 +13,8 @@ from agent_cli.context.view import messages_of
 from agent_cli.engine.checkpoint import Checkpoints
 from agent_cli.engine.core import Core
 from agent_cli.engine.replaced import written
-from agent_cli.engine.request import context_size, estimated_size
 from agent_cli.engine.shortening import shorten_words
+from agent_cli.engine.size import context_size, estimated_size
 from agent_cli.engine.summarizer import Summarizer, Wanted
 from agent_cli.engine.window import budget_for, carried, mark_pending
 from agent_cli.kernel import events as ev
@@ -91,7 +91,8 @@ class Reducer:
         if problem.limit and core.model.card.window != problem.limit:
             core.learn_window(problem.limit)
         elif not problem.limit:
-            self._refused[core.model.card.id] = max(context_size(core), SMALLEST_WINDOW)
+            least = max(SMALLEST_WINDOW, 2 * core.prefix().overhead.total)
+            self._refused[core.model.card.id] = max(context_size(core), least)
         if not core.parts.compaction.enabled:
             return False
         before = core.state.seq

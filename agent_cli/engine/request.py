@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from agent_cli.context import estimate, prefix
+from agent_cli.context import prefix
 from agent_cli.context.budget import FULL_SHARE
 from agent_cli.context.status import Progress, status_line
 from agent_cli.engine import killing
@@ -18,17 +18,17 @@ from agent_cli.engine.endings import Cut
 from agent_cli.engine.repair import repair
 from agent_cli.engine.reserving import Hold, reserved, today
 from agent_cli.engine.saying import Saying
+from agent_cli.engine.size import context_size
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.errors import CircuitOpen, ConfigError, ProviderError, StreamCut
+from agent_cli.kernel.errors import CircuitOpen, ConfigError, ContextOverflow, ProviderError, StreamCut
 from agent_cli.kernel.messages import Effort, Prompt, Said, Text, ToolCall, calls_of
 from agent_cli.kernel.usage import ModelCard, Usage, cost_of, saved_of
 
 COUNTDOWN = 1.0
 """Seconds between two tellings of how long a wait still is."""
 ROOM_FOR_ANSWER = 1_024
-MOST_DENSE = 2
-"""Tokens that a service may count for each one of our estimate."""
+OUTGREW = "The answer of {model} filled the context window before its end ({reason}), so it is not whole."
 
 
 class Answered(NamedTuple):
@@ -62,10 +62,18 @@ class Request:
         while True:
             try:
                 return await self._guarded()
+            except ContextOverflow:
+                self._report_spent()  # what it said is kept only where nothing better comes
+                raise
             except ProviderError as problem:
                 if not (problem.retryable and self._fall_back(problem)):
-                    self._keep_partial()
+                    self.keep_partial()
                     raise
+
+    @property
+    def shown(self) -> bool:
+        """Whether the last attempt said something."""
+        return bool(self._saying.text.strip())
 
     async def _guarded(self) -> Answered:
         """One operation behind the circuit breaker of its service. Overflow and refusals never count as failures."""
@@ -145,7 +153,7 @@ class Request:
                 await self._show(piece)
         except BaseException as problem:
             if not isinstance(problem, Exception):
-                self._keep_partial()
+                self.keep_partial()
             raise
         finally:
             hold.paid = not came or self._reported or self._usage != Usage()
@@ -176,7 +184,7 @@ class Request:
     def _stop_here(self, piece: ev.Piece) -> None:
         """Raises Cut where more of an answer comes that cannot be paid for. What came last is not cut: it is paid."""
         if self._core.stop is not None and not isinstance(piece, ev.UsageSoFar):
-            self._keep_partial()
+            self.keep_partial()
             raise Cut
 
     def _breach(self) -> Breach | None:
@@ -194,6 +202,11 @@ class Request:
         core = self._core
         self._usage = finished.usage
         await self._saying.over()
+        if finished.finish_reason == "context":
+            raise ContextOverflow(
+                OUTGREW.format(model=core.model.card.id, reason=finished.native_reason or "no reason given"),
+                used=finished.usage.total or None,
+            )
         own = self._with_own_ids(finished.parts)
         parts, closed = _mended(own)
         if parts:
@@ -225,7 +238,7 @@ class Request:
             own.append(kept)
         return tuple(own)
 
-    def _keep_partial(self) -> None:
+    def keep_partial(self) -> None:
         """Of a stream that was cut for good: its text, as far as it was shown."""
         self._saying.cut()
         core, text = self._core, self._saying.text
@@ -356,21 +369,3 @@ def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:
         else:
             mended.append(part)
     return tuple(mended), frozenset(closed)
-
-
-def context_size(core: Core) -> int:
-    """Tokens of the next prompt: measured where the service said it, else all of it is estimated."""
-    state = core.state
-    if not state.total.usage.prompt:
-        return estimated_size(core)
-    if state.context_measured:
-        return state.context_tokens
-    return min(
-        state.context_tokens, MOST_DENSE * estimated_size(core)
-    )  # what a reduction saved is told too low
-
-
-def estimated_size(core: Core) -> int:
-    """Tokens of the next prompt as if no service had counted anything, at least 1."""
-    said = sum(estimate.tokens_of_part(item.part) for item in core.view.items())
-    return max(1, said + core.prefix().overhead.total)

@@ -25,7 +25,6 @@ def shorten_words(core: Core, size: int, budget: Budget, scale: float) -> None:
     if not plan.saved:
         return
     shortened = tuple(_shortened(core, part) for part in plan.parts)
-    core.record(ev.ContextReductionDegraded("mechanical", core.model.card.id, size, window))
     after = max(0, size - int(plan.saved * scale))
     core.record(ev.CompactionPerformed("mechanical", size, after, shortened=shortened))
     what = "; ".join(_told(one) for one in shortened)

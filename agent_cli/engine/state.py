@@ -17,12 +17,14 @@ from agent_cli.guardrails.halts import Halts
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import CheckpointMode, Mode, Say
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.messages import Effort, ToolCall, text_of
+from agent_cli.kernel.messages import Effort, ToolCall, calls_of, text_of
 from agent_cli.kernel.rewinding import Spoken
 from agent_cli.kernel.todo import TodoItem
 from agent_cli.kernel.usage import ModelCard, Usage
 
 TODO = "todo"
+GOES_ON: frozenset[ev.FinishReason] = frozenset(("length", "pause", "other"))
+"""Why a text may end before its end: the next one goes on with it. What stands before a call is none of the answer."""
 
 
 class ModelRow(msgspec.Struct):
@@ -106,7 +108,7 @@ class State(msgspec.Struct):
     past: Past = msgspec.field(default_factory=Past)
     budget_warned: set[tuple[ev.Exhausted, float]] = msgspec.field(default_factory=set)
     answer: str = ""
-    answer_cut: bool = False
+    answer_cut: str = ""
     ending: ev.TurnCompleted | ev.TurnError | None = None
 
     @property
@@ -147,7 +149,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.StepStarted():
             state.turn_steps += 1
         case ev.AssistantMessage(parts=parts, finish_reason=reason):
-            _answer(state, text_of(parts), cut=reason == "length")
+            _answer(state, text_of(parts), reason if reason in GOES_ON and not calls_of(parts) else "")
         case ev.UsageReported():
             _spend(state, entry.event)
         case ev.ToolCallProposed() | ev.ToolReturned() | ev.PlanRecorded() | ev.PlanRevoked():
@@ -270,13 +272,15 @@ def _begin_turn(state: State, entry: ev.Entry) -> None:
     state.running, state.turn_began, state.turn_started, state.ending = True, entry.seq, entry.time, None
     state.turn_steps = state.turn_calls = 0
     state.turn_row, state.turn_below = ModelRow(""), ModelRow("")
-    state.answer, state.answer_cut = "", False
+    state.answer, state.answer_cut = "", ""
 
 
-def _answer(state: State, text: str, *, cut: bool) -> None:
-    """The text of the last assistant message; one that was cut goes on in the next."""
-    state.answer = state.answer + text if state.answer_cut else text
-    state.answer_cut = cut
+def _answer(state: State, text: str, cut: str) -> None:
+    """The text of the last assistant message; one that was `cut` goes on in the next: after a pause with a new paragraph."""
+    before = state.answer if state.answer_cut else ""
+    if before.strip() and text.strip() and state.answer_cut != "length":
+        before = f"{before.rstrip()}\n\n"
+    state.answer, state.answer_cut = before + text, cut
 
 
 def _spend(state: State, report: ev.UsageReported) -> None:

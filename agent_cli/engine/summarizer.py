@@ -12,8 +12,9 @@ from agent_cli.context.budget import ASSUMED_WINDOW, Budget
 from agent_cli.context.view import Item
 from agent_cli.engine import killing
 from agent_cli.engine.core import Core
-from agent_cli.engine.request import context_size, record_usage
+from agent_cli.engine.request import record_usage
 from agent_cli.engine.reserving import Hold, reserved, size_of
+from agent_cli.engine.size import context_size
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, StreamCut
 from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec, calls_of, text_of

@@ -13,7 +13,8 @@ from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Cut, Ending, Stopped
 from agent_cli.engine.reduction import Reducer
-from agent_cli.engine.request import Answered, Request, context_size
+from agent_cli.engine.request import Answered, Request
+from agent_cli.engine.size import context_size
 from agent_cli.engine.window import budget_for
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.budgets import Breach
@@ -60,6 +61,8 @@ class Turn:
             self._must = ""
             self._warn()
             calls = calls_of(finished.parts)
+            if finished.finish_reason in ("refusal", "safety"):
+                self._withheld(calls, finished)
             if self._grace is not None:
                 return self._last_word(self._grace, finished)
             if calls:
@@ -100,10 +103,9 @@ class Turn:
         with suppress(Cut):
             await self._reducer.seam()
         stopping.check(core)
-        budget = budget_for(
-            core
-        )  # what a refusal made us guess is for reductions; it keeps nothing from being sent
-        if context_size(core) >= budget.full and core.model.card.window is not None:
+        budget, card = budget_for(core), core.model.card
+        # what refusals taught or made us guess is for reductions: it keeps nothing from being sent
+        if context_size(core) >= budget.full and card.window is not None and core.learned != card.id:
             unmeasured = core.state.boundaries.unmeasured_bytes
             core.record(
                 ev.ContextReductionDegraded(
@@ -145,19 +147,25 @@ class Turn:
     async def _asked(self) -> Answered:
         """Once more where the prompt was refused as too long, and is shorter now."""
         core, grace = self._core, self._grace is not None
+        request = Request(core, grace=grace, must=self._must)
         try:
-            return await Request(core, grace=grace, must=self._must).send()
+            return await request.send()
         except ContextOverflow as problem:
             if not await self._reducer.overflowed(problem):
+                request.keep_partial()
                 raise endings.too_long(problem, core.model.card, context_size(core)) from problem
+            if request.shown:
+                core.record(ev.Retry(1, 2, 0.0, problem.kind, str(problem)))
+        request = Request(core, grace=grace, must=self._must)
         try:
-            return await Request(core, grace=grace, must=self._must).send()
+            return await request.send()
         except ContextOverflow as problem:
+            request.keep_partial()
             raise endings.too_long(problem, core.model.card, context_size(core)) from problem
 
     async def _batch(self, calls: tuple[ToolCall, ...], answered: Answered) -> None:
         core = self._core
-        self._empty = 0
+        self._empty, self._continued = 0, False
         batch = Batch(core, calls, self._deadline, answered.cut, answered.settled)
         breach = tree.token_breach(core) or budgets.batch_breach(core.spent(), len(calls), core.limits)
         if breach is not None:
@@ -182,16 +190,24 @@ class Turn:
             return endings.exhausted(grace)
         return endings.landed(grace.exhausted)
 
+    def _withheld(self, calls: tuple[ToolCall, ...], finished: ev.Finished) -> None:
+        """An answer that the model or its service did not want to give, or not to its end. Always raises Stopped."""
+        ending = endings.withheld(finished)
+        if calls:
+            reason = SETTLED.format(reason=ending.message)
+            Batch(self._core, calls, self._deadline, frozenset(), {}).settle_rest(reason)
+        stopping.boundary(self._core)
+        raise Stopped(ending)
+
     def _broke_off(self, finished: ev.Finished) -> bool:
-        """An answer that broke off in its text is continued once in a turn."""
-        broke_off = finished.finish_reason in GO_ON and not self._continued
-        self._continued = self._continued or broke_off
-        return broke_off
+        """An answer that broke off in its text is continued once."""
+        self._continued = finished.finish_reason in GO_ON and not self._continued
+        return self._continued
 
     def _count_empty(self, finished: ev.Finished) -> None:
         """An empty answer is asked for once more, then it is an error that carries the service's reason."""
         self._empty += 1
-        if self._empty > 1 or finished.finish_reason in ("refusal", "safety", "context"):
+        if self._empty > 1:
             reason = finished.native_reason or finished.finish_reason
             message = f"{EMPTY} (finish reason: {reason})"
             raise Stopped(endings.invalid(message))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_cli.context.budget import Budget, budget_of
 from agent_cli.context.reduce import Carried
 from agent_cli.engine.core import Core
-from agent_cli.engine.request import context_size
+from agent_cli.engine.size import context_size
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.usage import ModelCard
 

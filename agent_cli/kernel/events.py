@@ -201,9 +201,13 @@ class OperatorNote(Value, frozen=True, tag="operator-note"):
 
 
 class TurnError(Value, frozen=True, tag="turn-error"):
-    """The turn ended without an answer."""
+    """The turn ended without an answer.
 
-    error_kind: Literal["canceled", "overflow", "refused", "provider", "error"]
+    `error_kind` is "refusal" where the model did not want to answer, "content-filter" where its service stopped it, and
+    "refused" where the turn never began.
+    """
+
+    error_kind: Literal["canceled", "overflow", "refused", "refusal", "content-filter", "provider", "error"]
     outcome: Outcome
     exit_code: int
     message: str

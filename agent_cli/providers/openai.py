@@ -32,6 +32,7 @@ from agent_cli.providers.openai_stream import ChatDecoder
 from agent_cli.providers.own_data import OwnData
 from agent_cli.providers.pile import arguments_text
 from agent_cli.providers.relent import relenting
+from agent_cli.providers.silent import cut_silently, unless_cut
 
 Json = dict[str, Any]
 Dialect = Literal["openai", "openrouter", "compatible"]
@@ -64,8 +65,12 @@ class OpenAI:
         prompt = self._own.readable(prompt)
         memo = self._memos.of(prompt.session)
         body = encode(prompt, self._card, name=self.name, dialect=self._dialect, memo=memo)
-        decoder = ChatDecoder(self.name, self._card)
-        return exchange(self._http, json_bytes(body), prompt.model, decoder, self._routing(prompt))
+        decoder, sent = ChatDecoder(self.name, self._card), json_bytes(body)
+        pieces = exchange(self._http, sent, prompt.model, decoder, self._routing(prompt))
+        if self._dialect == "openai":
+            return pieces
+        label = self._http.service.label
+        return unless_cut(pieces, lambda done: cut_silently(label, prompt, self._card, done, len(sent)))
 
     async def close(self) -> None:
         await self._http.close()

@@ -11,8 +11,8 @@ from agent_cli.context.budget import Compaction
 from agent_cli.context.reduce import PLAN_HEADING, TODO_HEADING
 from agent_cli.context.view import SUMMARY_OPENING
 from agent_cli.engine.parts import Settings
-from agent_cli.engine.request import context_size
 from agent_cli.engine.session import Session
+from agent_cli.engine.size import context_size
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact, Interrupt, Say, SetModel
 from agent_cli.kernel.errors import ContextOverflow, Overloaded

@@ -327,7 +327,7 @@ async def test_an_answer_that_broke_off_is_continued(reason: ev.FinishReason):
     )
     session = open_session(provider, log=log)
     await run(session, say("go"))
-    assert (len(provider.asked), session.state.answer) == (2, "done")
+    assert (len(provider.asked), session.state.answer) == (2, "I will call\n\ndone")
     await session.close()
 
 
