@@ -9,6 +9,7 @@ import json
 from typing import NamedTuple
 
 from agent_cli.context.view import SUMMARY_OPENING, Item, cleared_result
+from agent_cli.context.words import OPERATOR_HEADING, Rooms, ends, section, words_in
 from agent_cli.kernel.messages import Document, Image, Part, Reasoning, Text, ToolCall, ToolResult
 from agent_cli.kernel.todo import TodoItem, TodoStatus
 
@@ -17,7 +18,6 @@ SAFE_BYTES_PER_TOKEN = 3
 RESULT_IN_SUMMARY = 4_000
 OPERATOR_TOKENS = 20_000
 OPERATOR_TEXT = OPERATOR_TOKENS * BYTES_PER_TOKEN
-SHORTEST_WORDS = 400
 DIGEST_TAIL = 8_000
 DIGEST_CALLS = 400
 DIGEST_ROOM = 100_000
@@ -172,56 +172,59 @@ def has_news(items: tuple[Item, ...]) -> bool:
 
 
 def composed(
-    summary: str, dropped: tuple[Item, ...], room: int = OPERATOR_TEXT, carried: Carried | None = None
+    summary: str, dropped: tuple[Item, ...], rooms: Rooms | None = None, carried: Carried | None = None
 ) -> str:
     """What stands in the view for the dropped part: the summary, what is carried over as it is, and the operator's own
-    words; each of the latter in `room` bytes.
+    words.
     """
-    room = min(room, OPERATOR_TEXT)
+    rooms = rooms or Rooms(OPERATOR_TEXT, OPERATOR_TEXT)
+    room = rooms.words
     parts = [summary.strip()]
     if carried is not None and carried.plan.strip():
         plan = carried.plan.strip()
-        parts.append(f"{PLAN_HEADING}\n\n{plan if len(plan.encode()) <= room else _ends(plan, room)}")
+        parts.append(f"{PLAN_HEADING}\n\n{plan if len(plan.encode()) <= room else ends(plan, room)}")
     if carried is not None and carried.todo:
         lines = "\n".join(f"- [{MARKS[item.status]}] {item.text}" for item in carried.todo)
         parts.append(f"{TODO_HEADING}\n\n{lines}")
-    if words := _operator_words(dropped, room):
-        parts.append(f"{OPERATOR_HEADING}\n\n{words}")
+    if words := section(_messages(dropped), rooms):
+        parts.append(words)
     return "\n\n".join(parts)
 
 
 PLAN_HEADING = "## The plan in force, verbatim"
 TODO_HEADING = "## The list of things to do, verbatim"
 MARKS: dict[TodoStatus, str] = {"pending": " ", "in_progress": ">", "done": "x"}
-OPERATOR_HEADING = "## The operator's messages so far, verbatim"
 
 
-def _operator_words(dropped: tuple[Item, ...], room: int) -> str:
-    """Verbatim, the newest that fit; of the first that does not its head and tail. Earlier summaries hold older ones."""
-    kept: list[str] = []
-    for item in reversed(dropped):
-        words = _words_of(item)
-        if not words:
+def _messages(dropped: tuple[Item, ...]) -> list[str]:
+    """What the operator said, a text for each message; those before an earlier reduction are in its summary."""
+    found: dict[int, list[str]] = {}
+    older: list[str] = []
+    for item in dropped:
+        if item.role != "user" or item.by_product or not isinstance(item.part, Text):
             continue
-        fits = len(words.encode()) <= room
-        if fits or room >= SHORTEST_WORDS:
-            kept.append(words if fits else _ends(words, room))
-        if not fits:
-            break
-        room -= len(words.encode())
-    return "\n\n".join(reversed(kept))
+        if _is_summary(item):
+            known = words_in(item.part.text.partition(OPERATOR_HEADING)[2])
+            older = [text for text in known if text]
+        else:
+            found.setdefault(item.seq, []).append(item.part.text)
+    return [*older, *("\n\n".join(texts) for texts in found.values())]
 
 
-def _words_of(item: Item) -> str:
-    if item.role != "user" or item.by_product or not isinstance(item.part, Text):
-        return ""
-    return operators_words(item.part.text)
+def says_more(items: tuple[Item, ...], since: int) -> bool:
+    """Whether the operator says something in an entry from there on."""
+    return any(
+        item.seq >= since and item.role == "user" and not item.by_product and isinstance(item.part, Text)
+        for item in items
+    )
 
 
-def operators_words(text: str) -> str:
-    """What the operator said in this text of a view: where it stands for a dropped part, what that holds of them."""
+def last_words(text: str) -> str:
+    """What the operator said last in this text of a view: all of it, or where it stands for a dropped part, what that
+    holds.
+    """
     if text.startswith(SUMMARY_OPENING):
-        return text.partition(OPERATOR_HEADING)[2].strip()
+        return words_in(text.partition(OPERATOR_HEADING)[2]).last
     return text
 
 
@@ -229,17 +232,11 @@ def _is_summary(item: Item) -> bool:
     return isinstance(item.part, Text) and item.part.text.startswith(SUMMARY_OPENING)
 
 
-def _ends(text: str, room: int) -> str:
-    raw = text.encode()
-    head, tail = raw[: room // 2].decode(errors="ignore"), raw[-(room // 2) :].decode(errors="ignore")
-    return f"{head}\n[… left out here …]\n{tail}"
-
-
 def _short(part: Part) -> Part:
     if not isinstance(part, ToolResult) or size_of(part) <= RESULT_IN_SUMMARY:
         return part
     text = "\n".join(block.text for block in part.content if isinstance(block, Text))
-    shown = _ends(text, RESULT_IN_SUMMARY) if text else "[not shown]"
+    shown = ends(text, RESULT_IN_SUMMARY) if text else "[not shown]"
     return ToolResult(part.call_id, part.name, (Text(shown),), part.ok)
 
 
@@ -272,7 +269,7 @@ def digest(dropped: tuple[Item, ...], room: int = DIGEST_ROOM) -> str:
     parts = [TRUNCATED]
     earlier = next((text for item in dropped if (text := _earlier_summary(item))), "")
     if earlier:
-        parts.append("## What was known before that\n\n" + _ends(earlier, min(DIGEST_TAIL, room // 4)))
+        parts.append("## What was known before that\n\n" + ends(earlier, min(DIGEST_TAIL, room // 4)))
     calls = [item.part for item in dropped if isinstance(item.part, ToolCall)]
     if lines := _ledger(calls, room // 2):
         parts.append("## Tool calls so far, newest first, without their results\n\n" + "\n".join(lines))

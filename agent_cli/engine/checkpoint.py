@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent_cli.context import reduce
 from agent_cli.context.view import Item, messages_of
+from agent_cli.context.words import Rooms
 from agent_cli.engine.core import Core
 from agent_cli.engine.replaced import written
 from agent_cli.engine.size import context_size
@@ -18,12 +19,12 @@ OFF = "checkpoints are switched off (checkpoint.mode)"
 
 
 class Checkpoints:
-    """`words_room` is what the operator's own words may take in a record, in bytes."""
+    """`rooms` are what the operator's own words may take in a record that stands for all before an entry."""
 
-    def __init__(self, core: Core, summarizer: Summarizer, words_room: Callable[[], int]) -> None:
+    def __init__(self, core: Core, summarizer: Summarizer, rooms: Callable[[int], Rooms]) -> None:
         self._core = core
         self._summarizer = summarizer
-        self._words_room = words_room
+        self._rooms = rooms
 
     async def due(self) -> None:
         """At the start of a turn: what was said to be done, the operator's new message excluded. Never raises AgentError."""
@@ -62,7 +63,7 @@ class Checkpoints:
         else:
             request = core.parts.record_prompt + (f"\n\nWhat was said to be done: {note}" if note else "")
             text = await self._summarizer.write(Wanted("checkpoint", request, dropped, messages_of(dropped)))
-        record = reduce.composed(text, dropped, self._words_room(), carried(core))
+        record = reduce.composed(text, dropped, self._rooms(keeps_from), carried(core))
         after = before - reduce.tokens_of(dropped) + len(record.encode()) // reduce.BYTES_PER_TOKEN
         core.record(
             ev.CheckpointPerformed(

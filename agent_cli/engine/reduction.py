@@ -10,6 +10,7 @@ import msgspec
 from agent_cli.context import reduce
 from agent_cli.context.budget import Budget
 from agent_cli.context.view import messages_of
+from agent_cli.context.words import Rooms
 from agent_cli.engine.checkpoint import Checkpoints
 from agent_cli.engine.core import Core
 from agent_cli.engine.replaced import written
@@ -29,8 +30,8 @@ DEEP = 0.55
 REFILLS = 3
 QUICK_STEPS = 2
 """A conversation that is full again after so few steps was refilled right after its reduction."""
-WORDS_SHARE, DIGEST_SHARE = 0.20, 0.20
-"""Of the threshold: what the operator's own words, and a digest, may take."""
+WORDS_SHARE, LAST_SHARE, DIGEST_SHARE = 0.20, 0.50, 0.20
+"""Of the threshold: what the operator's own words, the last message alone, and a digest may take."""
 BOTH_DOWN = (
     "no summary is to be had and the mechanical truncation is no smaller than what it would replace: both ways to "
     "reduce the conversation are down"
@@ -48,7 +49,7 @@ class Reducer:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._summarizer = Summarizer(core, lambda: self.budget)
-        self._checkpoints = Checkpoints(core, self._summarizer, self._words_room)
+        self._checkpoints = Checkpoints(core, self._summarizer, self._rooms)
         self._last = (0, 0)
         self._refills = 0
         self._refused: dict[str, int] = {}
@@ -257,7 +258,7 @@ class Reducer:
         core = self._core
         room = int(self.budget.limit * DIGEST_SHARE) * reduce.BYTES_PER_TOKEN
         digest = reduce.digest(found.dropped, room)
-        text = reduce.composed(digest, found.dropped, self._words_room(), carried(core))
+        text = reduce.composed(digest, found.dropped, self._rooms(found.keeps_from), carried(core))
         before = self._size()
         saved = found.saved - len(text.encode()) // reduce.BYTES_PER_TOKEN
         after = max(0, before - int(saved * (self._scale or 1.0)))
@@ -269,9 +270,15 @@ class Reducer:
         )
         return True
 
-    def _words_room(self) -> int:
-        """Bytes that the operator's own words may take in what stands for a dropped part."""
-        return min(reduce.OPERATOR_TEXT, int(self.budget.limit * WORDS_SHARE) * reduce.BYTES_PER_TOKEN)
+    def _rooms(self, keeps_from: int) -> Rooms:
+        """What the operator's own words may take in what stands for a dropped part. The last message stays as it is,
+        in the view or in there, unless half of the conversation cannot hold it.
+        """
+        limit = self.budget.limit
+        words = min(reduce.OPERATOR_TEXT, int(limit * WORDS_SHARE) * reduce.BYTES_PER_TOKEN)
+        if reduce.says_more(self._core.view.items(), keeps_from):
+            return Rooms(words, words)
+        return Rooms(words, int(limit * LAST_SHARE) * reduce.BYTES_PER_TOKEN)
 
     async def _summarize(self, found: reduce.Cut, focus: str) -> None:
         """Raises AgentError where no summary came, or one that is no smaller than what it replaces."""
@@ -285,7 +292,7 @@ class Reducer:
             request = core.parts.summary_prompt + (f"\n\nDwell on: {focus}" if focus else "")
             wanted = Wanted("compaction", request, found.dropped, core.view.messages())
             summary = await self._summarizer.write(wanted)
-        text = reduce.composed(summary, found.dropped, self._words_room(), carried(core))
+        text = reduce.composed(summary, found.dropped, self._rooms(found.keeps_from), carried(core))
         after = before - found.saved + len(text.encode()) // reduce.BYTES_PER_TOKEN
         if after >= before:
             raise AgentError("compaction: the summary is no smaller than what it replaces")

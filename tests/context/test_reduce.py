@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent_cli.context import reduce
 from agent_cli.context.budget import ASSUMED_WINDOW, Compaction, budget_of
 from agent_cli.context.view import View
+from agent_cli.context.words import LAST_HEADING, Rooms
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard
@@ -162,13 +163,13 @@ def test_the_operators_words_fit_their_room_and_a_long_message_does_not_push_out
             ev.OperatorMessage((Text("and the tests"),)),
         ]
     )
-    text = reduce.composed("S", view.items(), 2_000)
+    text = reduce.composed("S", view.items(), Rooms(2_000, 2_000))
     assert len(text) < 2_200
-    assert "never touch main.py\n\nand the tests" in text
+    assert f"never touch main.py\n\n{LAST_HEADING}\n\nand the tests" in text
     assert "old old" in text
     assert "Go on." not in text
     newest = reduce.composed(
-        "S", view_of([ev.OperatorMessage((Text("b" + "x" * 9_000 + "e"),))]).items(), 2_000
+        "S", view_of([ev.OperatorMessage((Text("b" + "x" * 9_000 + "e"),))]).items(), Rooms(2_000, 2_000)
     )
     assert "bxx" in newest
     assert newest.endswith("xxe")

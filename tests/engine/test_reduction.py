@@ -642,3 +642,33 @@ async def test_a_tool_may_have_a_bound_of_its_own_also_one_that_pages_by_itself(
     assert 2_000 < sizes["two"] < 2_200
     assert 3_000 < sizes["own"] < 3_200
     await session.close()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_long_request_stays_as_it_was_said_over_many_reductions(fails: bool):
+    """Longer than what all the operator's words may take together."""
+    request = "begin " + " ".join(f"line {n} of the log" for n in range(1_200)) + " end"
+    empty = ev.Finished((), Usage(), "fake-1", "length", "MAX_TOKENS")
+
+    class Service(Measuring):
+        async def stream(self, prompt, /):
+            if fails and (prompt.tool_choice == "none" or not prompt.tools):
+                yield empty
+                return
+            async for piece in super().stream(prompt):
+                yield piece
+
+    log = ListLog()
+    steps = [wants(("read", {"path": f"f{n}"}), text="t" * 6_000) for n in range(40)]
+    provider = Service(*steps, says("done"))
+    session = opened(provider, log, compaction=Compaction(mode="summarize-only"))
+    await run(session, say("never touch main.py"), say(request))
+    session.state.boundaries.cool_until = 0
+    await session.idle()
+    assert len(performed(log)) > 5
+    for prompt in provider.asked[-20:]:
+        shown = "".join(part.text for part in prompt.messages[0].parts if isinstance(part, Text))
+        assert request in shown
+        assert "never touch main.py" in shown
+    accepted(provider.asked)
+    await session.close()

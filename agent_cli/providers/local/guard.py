@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from agent_cli.context.reduce import operators_words
+from agent_cli.context.reduce import last_words
 from agent_cli.kernel.messages import Block, Message, Prompt, Text, ToolCall, ToolResult, text_of
 from agent_cli.providers.local.simple import ANSWER, offered
 
@@ -103,7 +103,7 @@ def steps_of(messages: tuple[Message, ...]) -> list[Step]:
 
 def request_in(messages: tuple[Message, ...]) -> str:
     """What the operator said last, also where a summary holds it."""
-    texts = (operators_words(text_of(message.parts)) for message in reversed(messages) if _operator(message))
+    texts = (last_words(text_of(message.parts)) for message in reversed(messages) if _operator(message))
     return next(filter(None, texts), "")
 
 
