@@ -141,8 +141,8 @@ def degraded(event: ev.ContextReductionDegraded) -> str:
             )
         case "mechanical":
             return (
-                "no summary was to be had: the older part of the conversation became a list of its calls and its "
-                "last words, and the model is told to look again instead of guessing"
+                "the conversation was shortened without a summary: of its older part calls and last words are left, of "
+                "long messages their ends, and the model is told to look again instead of guessing"
             )
         case "turn-cut":
             return f"about {event.estimate:,} of the {window:,} tokens of {model} are used: the turn was cut"

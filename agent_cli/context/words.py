@@ -12,7 +12,7 @@ OLDER_SHARE = 4
 
 
 class Rooms(NamedTuple):
-    """Bytes: of the operator's words together, and of the last message, which may take more than all of them."""
+    """Bytes: of the operator's words together, and of a last message that is kept whole."""
 
     words: int
     last: int
@@ -35,7 +35,8 @@ def section(messages: list[str], rooms: Rooms) -> str:
     """Messages, the oldest first, as a section of their own: the newest that fit, of the first that does not its ends."""
     if not messages:
         return ""
-    last = _within(messages[-1], max(rooms.words, rooms.last))
+    whole = len(messages[-1].encode()) <= max(rooms.words, rooms.last)
+    last = messages[-1] if whole else ends(messages[-1], rooms.words)
     left = max(rooms.words - len(last.encode()), rooms.words // OLDER_SHARE)
     older: list[str] = []
     for text in reversed(messages[:-1]):

@@ -227,17 +227,18 @@ class Reducer:
         """
         budget, before = self.budget, self._core.state.seq
         size = self._size()
-        if size < budget.full:
+        most = budget.limit if self._scale else budget.full  # what was refused was larger than we thought
+        if size < most:
             return False
         scale = self._scale or 1.0
         plan = reduce.squeeze(self._core.view.items(), int((size - budget.limit) / scale))
         if plan.saved:
             self._prune(plan)
             size = self._size()
-        if size >= budget.full:
+        if size >= most:
             shorten_words(self._core, size, budget, scale)
             size = self._size()
-        if size >= budget.full and (found := reduce.cut_before_last_words(self._core.view.items())):
+        if size >= most and (found := reduce.cut_before_last_words(self._core.view.items())):
             self._truncate(found)
         return self._core.state.seq > before
 
@@ -274,7 +275,7 @@ class Reducer:
         """What the operator's own words may take in what stands for a dropped part. The last message stays as it is,
         in the view or in there, unless half of the conversation cannot hold it.
         """
-        limit = self.budget.limit
+        limit = int(self.budget.limit / (self._scale or 1.0))
         words = min(reduce.OPERATOR_TEXT, int(limit * WORDS_SHARE) * reduce.BYTES_PER_TOKEN)
         if reduce.says_more(self._core.view.items(), keeps_from):
             return Rooms(words, words)

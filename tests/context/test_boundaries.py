@@ -12,7 +12,7 @@ from agent_cli.kernel import events as ev
     ("event", "told"),
     [
         (ev.ContextReductionDegraded("assumed-window", "odd", window=128_000), ("odd", "128,000", "--context-window")),
-        (ev.ContextReductionDegraded("mechanical", "m", 9_000, 10_000), ("no summary", "list of its calls")),
+        (ev.ContextReductionDegraded("mechanical", "m", 9_000, 10_000), ("without a summary", "calls and last words are left")),
         (ev.ContextReductionDegraded("turn-cut", "m", 9_600, 10_000), ("9,600 of the 10,000 tokens of m", "cut")),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import AsyncGenerator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_cli.context.reduce import size_of
@@ -273,6 +273,7 @@ sized = st.tuples(st.sampled_from(["operator", "model", "call", "document", "res
 
 
 @settings(max_examples=40)
+@example([("operator", 40_000), ("call", 3_000), ("operator", 400_000)], 10, 2.0, "")
 @given(st.lists(sized, max_size=6), sizes, st.sampled_from([2.0, 4.0, 9.0]), st.sampled_from(["figures", ""]))
 def test_no_size_of_what_is_on_disk_can_make_the_next_request_fail_for_ever(
     before: list[tuple[str, int]], asked: int, density: float, tells: str
