@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from agent_cli import __version__
 from agent_cli.compose.files import files_below
 from agent_cli.compose.operators_log import follow
@@ -97,6 +99,15 @@ def _examine(options: RunOptions) -> Sequence[Condition]:
     from agent_cli.compose.health import examine
 
     return examine(options)
+
+
+def lasting(options: RunOptions) -> RunOptions:
+    """Sessions in memory last as long as the program, so that one can go from one to another."""
+    if not options.ephemeral:
+        return options
+    from agent_cli.store.memory import MemoryStore
+
+    return replace(options, memory=MemoryStore())
 
 
 def welcome(options: RunOptions) -> Welcome:

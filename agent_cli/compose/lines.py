@@ -8,10 +8,11 @@ import sys
 
 from msgspec.structs import replace
 
-from agent_cli.compose.known import Known, log_to_file, welcome
+from agent_cli.compose.known import Known, lasting, log_to_file, welcome
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session
 from agent_cli.compose.trust import ask
+from agent_cli.kernel.errors import ModelGone
 from agent_cli.repl.asker import Asker, Plain, Terminal
 from agent_cli.repl.conversation import Conversation
 from agent_cli.repl.guide import LACKS
@@ -26,7 +27,7 @@ def run(options: RunOptions, first_message: str | None) -> int:
     if answered is None:
         return 0
     log_to_file(answered)
-    return asyncio.run(_converse(answered, first_message or "", terminal=terminal))
+    return asyncio.run(_converse(lasting(answered), first_message or "", terminal=terminal))
 
 
 async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
@@ -36,7 +37,12 @@ async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
     conversation = Conversation(seen, known.sources(), _asker(seen.history, terminal=terminal), _write)
     if options.resume == "":
         options = replace(options, resume=(await conversation.choose()).resume or None)
-    session = open_session(options, loaded).session
+    try:
+        session = open_session(options, loaded).session
+    except ModelGone as problem:
+        name = await conversation.another_model(problem)
+        options = replace(options, flags={**options.flags, "model.name": name})
+        session = open_session(options).session
     known.use(loaded.settings, session)
     code = await conversation.run(session, first)
     if conversation.last:

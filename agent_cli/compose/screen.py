@@ -10,7 +10,7 @@ from contextlib import suppress
 from msgspec import structs
 from msgspec.structs import replace
 
-from agent_cli.compose.known import Known, log_to_file, welcome
+from agent_cli.compose.known import Known, lasting, log_to_file, welcome
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session, prepare
 from agent_cli.compose.trust import ask
@@ -32,11 +32,7 @@ def run(options: RunOptions, first_message: str | None) -> int:
     answered = ask(options)
     if answered is None:
         return 0
-    options = answered
-    if options.ephemeral:
-        from agent_cli.store.memory import MemoryStore
-
-        options = replace(options, memory=MemoryStore())
+    options = lasting(answered)
     log_to_file(options)
     screen = Screen(options)
     app = screen.app = AgentApp(

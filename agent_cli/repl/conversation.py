@@ -8,8 +8,10 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from msgspec import structs
+
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.errors import AgentError, ModelGone
 from agent_cli.repl import approval
 from agent_cli.repl.asker import Asker
 from agent_cli.repl.guide import LACKS, LineGuide
@@ -20,9 +22,9 @@ from agent_cli.talk.answers import Alarm, Answer, Note
 from agent_cli.talk.commands import book, own
 from agent_cli.talk.commands.sessions import picking
 from agent_cli.talk.desk import Desk
-from agent_cli.talk.door import Door, Sources, Welcome
+from agent_cli.talk.door import Door, Sessions, Sources, Welcome
 from agent_cli.talk.resumed import restored
-from agent_cli.talk.stage import Wish
+from agent_cli.talk.stage import Picking, Row, Wish
 
 PROMPT = "> "
 MORE = ". "
@@ -93,11 +95,27 @@ class Conversation:
     async def choose(self) -> Wish:
         """Asks which session to go on with; a new one where none was chosen."""
         source = self.desk.sources.sessions
+        return Wish(resume=await self._picked(picking(source, "", _nobody))) if source is not None else Wish()
+
+    async def another_model(self, problem: ModelGone) -> str:
+        """Asks which model to go on with. Raises the problem where none was chosen."""
+        self.tell(Alarm("The model of that session is gone.", str(problem)))
+        models = self.desk.sources.models
+
+        def rows() -> list[Row]:
+            return [Row(name, name) for name in models()]
+
+        name = await self._picked(Picking("Go on with which model?", rows, _nobody, "no model is known here"))
+        if not name:
+            raise problem
+        return name
+
+    async def _picked(self, wanted: Picking) -> str:
+        """The key of what was chosen, "" for nothing."""
         chosen: list[str] = []
-        if source is not None:
-            self.stage.pick(picking(source, "", chosen.append))
-            await self.stage.jobs.popleft()()
-        return Wish(resume=chosen[0]) if chosen else Wish()
+        self.stage.pick(wanted._replace(chosen=chosen.append, left=None))
+        await self.stage.jobs.pop()()
+        return chosen[0] if chosen else ""
 
     async def _begin(self, session: Door) -> None:
         state = session.state
@@ -223,7 +241,7 @@ class Conversation:
             if wish.anew:
                 await source.check()
                 await self._end("it is opened anew")
-            session = await source.open(wish)
+            session = await self._opened(source, wish)
             if not wish.anew:
                 await self._end("the operator went to another session")
         except AgentError as problem:
@@ -233,6 +251,13 @@ class Conversation:
                 self.leave()
             return
         await self._begin(session)
+
+    async def _opened(self, source: Sessions, wish: Wish) -> Door:
+        """With another model where its own is gone, if the person names one."""
+        try:
+            return await source.open(wish)
+        except ModelGone as problem:
+            return await source.open(structs.replace(wish, model=await self.another_model(problem)))
 
     async def _end(self, reason: str) -> None:
         session, self.desk.session = self.desk.session, None
@@ -264,3 +289,7 @@ class Conversation:
             self._teller.line("(Ctrl+C again, Ctrl+D or /quit leaves)")
         self._interrupted = now
         self._moved.set()
+
+
+def _nobody(key: str) -> None:
+    """In the place of who is told what was chosen."""

@@ -12,7 +12,7 @@ import pytest
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.approvals import ApprovalRequested
 from agent_cli.kernel.commands import Answer, Command, Interrupt, Say, SetMode
-from agent_cli.kernel.errors import SessionLocked, StoreUnwritable
+from agent_cli.kernel.errors import ModelGone, SessionLocked, StoreUnwritable
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.repl.conversation import Conversation
 from agent_cli.repl.lines import lines_of
@@ -320,3 +320,20 @@ def test_answers_are_words():
     assert lines_of(Table("", [("filled", "━━┿╌╌ 40%")])) == ["  filled: 40%"]
     assert lines_of(Filling("C", [], [], 0, None, None)) == ["C", "", "What fills it"]
     assert lines_of(Todos(())) == ["To do: 0 of 0 done"]
+
+
+async def test_a_session_whose_model_is_gone_goes_on_with_another_one():
+    class Gone(Shelf):
+        async def open(self, wish: Wish, /):
+            if not wish.model:
+                raise ModelGone("It was held with a/b-2, which cannot be used now.")
+            return await super().open(wish)
+
+    shelf = Gone()
+    sources = Sources(models=lambda: ("c-3", "d-4"), sessions=shelf)
+    text, _ = await talk(Answering(), Typed("/resume manual", "2"), sources=sources)
+    assert "The model of that session is gone.\n  It was held with a/b-2" in text
+    assert shelf.wishes == [Wish(resume="manual", model="d-4")]
+    text, _ = await talk(Answering(said("still here")), Typed("/resume manual", "", "go on"), sources=sources)
+    assert "error: The session could not be opened." in text
+    assert "still here" in text
