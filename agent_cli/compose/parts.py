@@ -134,6 +134,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         watchdog=watchdog_mode(settings, attended=options.attended),
         own_tools=own,
         switches=kept.switches,
+        guards=f"{__version__} {settings.watchdog.profile} {watchdog_mode(settings, attended=options.attended)}",
         notices=_notices(options, kept, loaded, plan.notices, card),
         openings=_openings(options, loaded, plan, own, card),
         details=(budget_line(options, loaded, card),),

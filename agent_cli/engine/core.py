@@ -74,6 +74,9 @@ class Core:
     last_prompt: Prompt | None = None
     _for_model: Prefix | None = None
     slice: Slice | None = None
+    latest: float = 0.0
+    cut_times: tuple[float, float] | None = None
+    """When the condition of the stop became true, and when nothing more could begin; seconds since the epoch."""
     task_ended: str | None = None
     """What a heuristic said of the task that it thinks is done, until its record is written."""
 
@@ -121,6 +124,7 @@ class Core:
     def record(self, event: ev.Recorded) -> ev.Entry:
         """Writes a fact and lets the signals see it. What they find is recorded too."""
         entry = self.hub.record(event)
+        self.root.latest = entry.time
         if self.cleaner.broken:
             self.root.cut(Down(SECRETS, "output", self.cleaner.taken()))
         kinds = self.cleaner.found()
@@ -202,6 +206,9 @@ class Core:
         """Nothing more is dispatched from here on; the first reason is the one that counts."""
         if self._stop is None and stop is not None:
             self.stop = stop
+            now = self.parts.clock.now()
+            since = stop.since if isinstance(stop, Killed) and stop.since else self.root.latest or now
+            self.cut_times = since, now
 
     # ── what rules and requests are made from ──
 

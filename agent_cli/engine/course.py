@@ -82,6 +82,8 @@ class Course:
 
     def _time_out(self) -> None:
         self._timed_out = True
+        now = self._core.parts.clock.now()
+        self._core.cut_times = now, now
         self._core.cut_off = budgets.duration_breach(self._core.parts.limits.max_duration or 0.0).reason
         if self._task is not None:
             self._task.cancel()

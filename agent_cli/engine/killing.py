@@ -82,4 +82,15 @@ class KillWatch:
 
 def trip(killed: Killed, core: Core, *, halted_turn: bool) -> ev.GuardrailTrip:
     then = telling.after_kill(killed)
-    return ev.GuardrailTrip(NAME, killed.scope, "halt", "session", killed.reason, halted_turn, then)
+    since, dispatch = tree.stopped_when(core) if halted_turn else (0.0, 0.0)
+    return ev.GuardrailTrip(
+        NAME,
+        killed.scope,
+        "halt",
+        "session",
+        killed.reason,
+        halted_turn,
+        then,
+        since=since,
+        dispatch_s=dispatch,
+    )

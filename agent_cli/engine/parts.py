@@ -115,6 +115,7 @@ class Parts(msgspec.Struct, frozen=True):
     `snapshots` keeps what files held before they were changed; None where nothing is kept.
     `folds` keeps what a long log came to, None where it is always read from its beginning.
     `switches` are the kill switches that are on now.
+    `guards` names the version, profile and mode of what watches it.
     `gate` is the account that the run shares with others, None for none.
     `on_close` is called once, after the log was let go.
     """
@@ -161,4 +162,5 @@ class Parts(msgspec.Struct, frozen=True):
     checkpointer: Checkpointer | None = None
     switches: Switches = none_on
     gate: Gate | None = None
+    guards: str = ""
     on_close: Callable[[], None] = _nothing

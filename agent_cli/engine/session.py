@@ -321,11 +321,11 @@ class Session:
         self._ensure_started()
         core.trunk.turn += 1
         core.hub.step = 0
-        core.stop = None
+        core.stop = core.cut_times = None
         core.cut_off = ""
         core.refusals = Refusals()
         halts = core.halts()
-        core.record(ev.TurnStarted(core.model.card.id))
+        core.record(ev.TurnStarted(core.model.card.id, core.parts.task_class, core.parts.guards))
         if halts:
             core.record(endings.refused(telling.halted(halts, self.id)))
             return

@@ -66,11 +66,22 @@ def watched(core: Core, alert: Alert) -> str:
     escalated = alert.scope == "turn" and turn >= IN_A_ROW
     scope: ev.StopScope = "session" if escalated else alert.scope
     reason = telling.in_a_row(alert.reason, turn, alert.signal) if escalated else alert.reason
+    since, dispatch = tree.stopped_when(core)
     then = telling.after_alert(alert.signal, turn, core.state.session, halts=scope == "session")
     if core.above is not None:
         scope, then = "turn", telling.SUBTASK
     core.record(
-        ev.GuardrailTrip("watchdog", alert.signal, alert.severity, scope, reason, halted_turn=True, then=then)
+        ev.GuardrailTrip(
+            "watchdog",
+            alert.signal,
+            alert.severity,
+            scope,
+            reason,
+            halted_turn=True,
+            then=then,
+            since=since,
+            dispatch_s=dispatch,
+        )
     )
     return reason
 
@@ -79,6 +90,7 @@ def trip(core: Core, breach: Breach, *, halted_turn: bool, answered: bool = Fals
     """Records that a ceiling was reached, `answered` where the turn has its answer. Returns the reason of the trip."""
     scope: ev.StopScope = "session" if breach.session else "turn"
     reason, signal = breach.reason, breach.signal or breach.exhausted
+    since, dispatch = tree.stopped_when(core) if halted_turn else (0.0, 0.0)
     if breach.exhausted != "cost":
         then = telling.after_ceiling(breach, cut=halted_turn, answered=answered)
     elif breach.signal == budgets.POOL:
@@ -90,7 +102,17 @@ def trip(core: Core, breach: Breach, *, halted_turn: bool, answered: bool = Fals
         then = telling.after_cost(breach, turn, core.state.session, cut=halted_turn)
     core.record(
         ev.GuardrailTrip(
-            breach.guardrail, signal, "halt", scope, reason, halted_turn, then, breach.used, breach.limit
+            breach.guardrail,
+            signal,
+            "halt",
+            scope,
+            reason,
+            halted_turn,
+            then,
+            breach.used,
+            breach.limit,
+            since,
+            dispatch,
         )
     )
     return reason

@@ -31,6 +31,16 @@ def stopping(core: Core) -> Stop | None:
     return core.stop or (stopping(core.above) if core.above else None)
 
 
+def stopped_when(core: Core) -> tuple[float, float]:
+    """When the condition of the stop became true, and the seconds until nothing more could begin."""
+    one: Core | None = core
+    while one is not None and one.cut_times is None:
+        one = one.above
+    now = core.parts.clock.now()
+    since, at = (one.cut_times if one else None) or (core.root.latest or now, now)
+    return since, max(round(at - since, 6), 0.0)
+
+
 def take_stop(core: Core) -> Stop | None:
     """The same, taken: what stops the session goes on stopping what runs in it."""
     stop = stopping(core)

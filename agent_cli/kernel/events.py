@@ -60,7 +60,11 @@ class SessionStarted(Value, frozen=True, tag="session-started"):
 
 
 class TurnStarted(Value, frozen=True, tag="turn-started"):
+    """`task_class` is the kind of work, `guards` the version, profile and mode of what watches it."""
+
     model: str
+    task_class: str = ""
+    guards: str = ""
 
 
 class OperatorMessage(Value, frozen=True, tag="operator-message"):

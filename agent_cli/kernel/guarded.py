@@ -24,7 +24,8 @@ class GuardrailTrip(Value, frozen=True, tag="guardrail-trip"):
     """`reason` is the guardrail with its figure and bound, `then` what follows and how to clear it.
 
     `halted_turn` says that it cut the turn in flight; the turn's own terminal event follows. `used` and `limit`
-    are in the unit of a ceiling: count, tokens, seconds or USD.
+    are in the unit of a ceiling: count, tokens, seconds or USD. `since` is when its condition became true (seconds since
+    the epoch, 0 where it cut nothing), `dispatch_s` the seconds from then until nothing more could begin.
     """
 
     guardrail: str
@@ -36,6 +37,8 @@ class GuardrailTrip(Value, frozen=True, tag="guardrail-trip"):
     then: str = ""
     used: float | None = None
     limit: float | None = None
+    since: float = 0.0
+    dispatch_s: float = 0.0
 
 
 class GuardrailReset(Value, frozen=True, tag="guardrail-reset"):

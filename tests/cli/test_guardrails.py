@@ -228,3 +228,13 @@ def test_eval_feeds_each_signal_what_it_must_catch_as_it_is_tuned_here(session, 
     assert found["stuck-interaction"]["verdict"] == "missed", "thirty copies do not fit into ten steps"
     assert (found["no-news"]["verdict"], found["repeated-tool-call"]["severity"]) == ("off", "warn")
     assert asked(capfd, "guardrails", "eval", CORPUS, "--known-positive")[0] == 2
+
+
+def test_report_says_what_stopped_how_fast_and_what_became_of_it(session, capfd):
+    code, out, _ = asked(capfd, "guardrails", "report")
+    assert code == 0
+    assert "1 turns in 1 sessions, 1 of them stopped." in out
+    assert "What became of them: 1 abandoned." in out
+    told = json.loads(asked(capfd, "guardrails", "report", "--since", "1h", "--json")[1])
+    assert told["overshoots"][0]["excess"] == pytest.approx(0.0012)
+    assert asked(capfd, "guardrails", "report", "--since", "soon")[0] == 2

@@ -1,0 +1,364 @@
+"""What guardrails did in recorded sessions: how often, how fast, how far past the bound, and what became of it. Pure.
+
+Every rate has the denominator of its decision point: turns that never could have reached it are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from agent_cli.guardrails.admission import percentile
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import text_of
+from agent_cli.kernel.values import Plain
+
+LEAST = 30
+"""Turns under which a share says nothing."""
+GENERIC = frozenset(
+    {"step_ceiling", "tool_call_ceiling", "token_ceiling", "duration_ceiling", "cost_ceiling"}
+)
+"""Ceilings: they stop anything, so that what a signal saw before says more."""
+Became: TypeAlias = Literal["resumed", "reset", "rerun", "abandoned"]
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn, as far as it is recorded. Times are seconds since the epoch."""
+
+    session: str
+    number: int
+    model: str
+    task: str
+    guards: str
+    began: float
+    ended: float = 0.0
+    steps: int = 0
+    calls: int = 0
+    executed: int = 0
+    tools: list[str] = field(default_factory=list[str])
+    asked: str = ""
+    trips: list[tuple[ev.GuardrailTrip, float]] = field(default_factory=list[tuple[ev.GuardrailTrip, float]])
+    findings: list[ev.GuardrailFinding] = field(default_factory=list[ev.GuardrailFinding])
+    approvals: list[float] = field(default_factory=list[float])
+    ending: ev.TurnCompleted | ev.TurnError | None = None
+
+    @property
+    def stopped(self) -> ev.GuardrailTrip | None:
+        """What cut it."""
+        return next((trip for trip, _ in self.trips if trip.halted_turn), None)
+
+
+@dataclass(slots=True)
+class Run:
+    """One session. `resets` are the turns after which one came."""
+
+    session: str
+    cwd: str = ""
+    turns: list[Turn] = field(default_factory=list[Turn])
+    resets: list[int] = field(default_factory=list[int])
+    waiting: dict[str, tuple[ev.ApprovalRequested, float]] = field(
+        default_factory=dict[str, tuple[ev.ApprovalRequested, float]]
+    )
+
+
+class Rate(Plain, frozen=True):
+    """`count` of `of` decisions of the kind `what`. `per_10k` is None where there were too few of them."""
+
+    guardrail: str
+    signal: str
+    severity: str
+    count: int
+    of: int
+    what: str
+    per_10k: float | None
+    last: float
+    alone: int
+
+
+class Latency(Plain, frozen=True):
+    """Seconds, of stops by one source: until nothing more could begin, and until all that had begun had ended."""
+
+    source: str
+    count: int
+    dispatch: tuple[float, float, float]
+    full: tuple[float, float, float]
+
+
+class Overshoot(Plain, frozen=True):
+    """The worst of a ceiling, in its unit."""
+
+    ceiling: str
+    count: int
+    limit: float
+    actual: float
+    excess: float
+    share: float
+
+
+class Cut(Plain, frozen=True):
+    """One stopped turn, with its reason and what became of it. `masks` is a more specific reason, "" where none is."""
+
+    session: str
+    turn: int
+    guardrail: str
+    signal: str
+    masks: str
+    became: Became
+
+
+class Part(Plain, frozen=True):
+    """Turns of one kind, and how many were stopped; `share` is None where there are too few."""
+
+    by: str
+    name: str
+    turns: int
+    stopped: int
+    share: float | None
+
+
+class Waits(Plain, frozen=True):
+    """Approvals that were answered (seconds: p50, p95, most), and those that nobody answered yet."""
+
+    count: int
+    seconds: tuple[float, float, float]
+    open: tuple[tuple[str, str, float], ...]
+
+
+class Scorecard(Plain, frozen=True):
+    """`missing` are samples of checks that only measure and were down: never counted as passes."""
+
+    sessions: int
+    turns: int
+    rates: tuple[Rate, ...]
+    latencies: tuple[Latency, ...]
+    overshoots: tuple[Overshoot, ...]
+    cuts: tuple[Cut, ...]
+    specific: int
+    became: tuple[tuple[Became, int], ...]
+    parts: tuple[Part, ...]
+    waits: Waits
+    missing: int
+
+
+def read(session: str, cwd: str, entries: Iterable[ev.Entry]) -> Run:
+    """A recorded session as turns. Facts of subtasks count in the turn that they belong to."""
+    run = Run(session, cwd)
+    for entry in entries:
+        event = entry.event
+        if isinstance(event, ev.TurnStarted) and not entry.branch:
+            run.turns.append(
+                Turn(session, entry.turn, event.model, event.task_class, event.guards, entry.time)
+            )
+        elif isinstance(event, ev.GuardrailReset):
+            run.resets.append(len(run.turns))
+        elif run.turns:
+            _feed(run, run.turns[-1], entry)
+    return run
+
+
+def _feed(run: Run, turn: Turn, entry: ev.Entry) -> None:
+    match entry.event:
+        case ev.OperatorMessage(content, by="operator") if not turn.asked:
+            turn.asked = text_of(content)
+        case ev.StepStarted():
+            turn.steps += 1
+        case ev.ToolCallProposed(call):
+            turn.calls += 1
+            turn.tools.append(call.name)
+        case ev.ToolReturned(executed=True):
+            turn.executed += 1
+        case ev.GuardrailTrip():
+            turn.trips.append((entry.event, entry.time))
+        case ev.GuardrailFinding():
+            turn.findings.append(entry.event)
+        case ev.ApprovalRequested(call_id):
+            run.waiting[call_id] = entry.event, entry.time
+        case ev.ApprovalDecided(call_id):
+            if (asked := run.waiting.pop(call_id, None)) is not None:
+                turn.approvals.append(entry.time - asked[1])
+        case ev.TurnCompleted() | ev.TurnError() if not entry.branch:
+            turn.ending, turn.ended = entry.event, entry.time
+        case _:
+            pass  # nothing of the rest is about what stops
+
+
+def score(runs: Sequence[Run], since: float = 0.0) -> Scorecard:
+    """Of turns that began at `since` or later."""
+    turns = [turn for run in runs for turn in run.turns if turn.began >= since]
+    cuts = tuple(
+        Cut(
+            turn.session, turn.number, trip.guardrail, trip.signal, _masked(turn, trip), became(runs, run, at)
+        )
+        for run in runs
+        for at, turn in enumerate(run.turns)
+        if turn.began >= since and (trip := turn.stopped) is not None
+    )
+    kinds: tuple[Became, ...] = ("resumed", "reset", "rerun", "abandoned")
+    return Scorecard(
+        sessions=len({turn.session for turn in turns}),
+        turns=len(turns),
+        rates=_rates(turns),
+        latencies=_latencies(turns),
+        overshoots=_overshoots(turns),
+        cuts=cuts,
+        specific=sum(not cut.masks for cut in cuts),
+        became=tuple((kind, sum(cut.became == kind for cut in cuts)) for kind in kinds),
+        parts=_parts(turns),
+        waits=_waits(runs, turns),
+        missing=sum(found.check.endswith(" (missing)") for turn in turns for found in turn.findings),
+    )
+
+
+def became(runs: Sequence[Run], run: Run, at: int) -> Became:
+    """What followed a stopped turn: a reset, another turn that got its answer, the same question elsewhere, or nothing."""
+    turn = run.turns[at]
+    if at + 1 in run.resets:
+        return "reset"
+    if any(isinstance(later.ending, ev.TurnCompleted) for later in run.turns[at + 1 :]):
+        return "resumed"
+    again = (
+        later.asked == turn.asked and later.began > turn.began
+        for other in runs
+        if other is not run and other.cwd == run.cwd
+        for later in other.turns
+    )
+    return "rerun" if turn.asked and any(again) else "abandoned"
+
+
+def _masked(turn: Turn, trip: ev.GuardrailTrip) -> str:
+    """The critical signal that had told before a ceiling stopped the turn: it would have been the better reason."""
+    if trip.guardrail not in GENERIC:
+        return ""
+    found = [finding.check for finding in turn.findings if finding.severity in ("critical", "halt")]
+    return found[0] if found else ""
+
+
+# ── rates ──
+
+REACH: dict[str, tuple[str, int]] = {
+    "repeated-tool-call": ("turns with 3 calls", 3),
+    "alternating-tool-cycle": ("turns with 3 calls", 3),
+    "dominant-tool-call": ("turns with 8 calls", 8),
+    "stuck-interaction": ("turns with 5 calls", 5),
+    "no-news": ("turns with 8 calls", 8),
+    "no-op-streak": ("turns with 3 calls", 3),
+    "null-result-streak": ("turns with 8 calls", 8),
+    "repeated-tool-name": ("turns with 8 calls", 8),
+    "tool-failure-streak": ("turns with 5 calls", 5),
+    "no-new-state": ("turns with 5 calls", 5),
+    "tools-without-text": ("turns with 8 calls", 8),
+}
+"""By signal, the least calls with which a turn can have reached it."""
+
+
+def _decisions(guardrail: str, signal: str, surface: str, turns: Sequence[Turn]) -> tuple[str, int]:
+    """What it decided about, and how often."""
+    if signal in REACH:
+        what, least = REACH[signal]
+        return what, sum(turn.calls >= least for turn in turns)
+    match surface or guardrail:
+        case "output":
+            return "answers", sum(isinstance(turn.ending, ev.TurnCompleted) for turn in turns)
+        case "action" | "tool_call_ceiling":
+            return "calls", sum(turn.calls for turn in turns)
+        case "input":
+            return "results", sum(turn.executed for turn in turns)
+        case "step_ceiling" | "token_ceiling" | "cost_ceiling" | "duration_ceiling":
+            return "turns with a request", sum(turn.steps > 0 for turn in turns)
+        case _:
+            return "turns", len(turns)
+
+
+def _rates(turns: Sequence[Turn]) -> tuple[Rate, ...]:
+    seen: dict[tuple[str, str, str, str], list[tuple[Turn, float]]] = {}
+    for turn in turns:
+        for trip, time in turn.trips:
+            seen.setdefault((trip.guardrail, trip.signal, trip.severity, ""), []).append((turn, time))
+        for finding in turn.findings:
+            key = finding.surface, finding.check, finding.severity, finding.surface
+            seen.setdefault(key, []).append((turn, turn.ended or turn.began))
+    return tuple(
+        _rate(key, found, turns) for key, found in sorted(seen.items(), key=lambda pair: -len(pair[1]))
+    )
+
+
+def _rate(key: tuple[str, str, str, str], found: list[tuple[Turn, float]], turns: Sequence[Turn]) -> Rate:
+    guardrail, signal, severity, surface = key
+    what, of = _decisions(guardrail, signal, surface, turns)
+    alone = sum(_sources(turn) == {signal} for turn in {id(turn): turn for turn, _ in found}.values())
+    per = len(found) / of * 10_000 if of >= LEAST else None
+    return Rate(guardrail, signal, severity, len(found), of, what, per, max(time for _, time in found), alone)
+
+
+def _sources(turn: Turn) -> set[str]:
+    return {trip.signal for trip, _ in turn.trips} | {finding.check for finding in turn.findings}
+
+
+# ── the way of a stop ──
+
+
+def _latencies(turns: Sequence[Turn]) -> tuple[Latency, ...]:
+    by: dict[str, list[tuple[float, float]]] = {}
+    for turn in turns:
+        trip = turn.stopped
+        if trip is not None and trip.since and turn.ended:
+            by.setdefault(trip.guardrail, []).append((trip.dispatch_s, max(turn.ended - trip.since, 0.0)))
+    return tuple(
+        Latency(
+            source, len(times), _spread([time for time, _ in times]), _spread([time for _, time in times])
+        )
+        for source, times in sorted(by.items())
+    )
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float, float]:
+    """p50, p95 and the most."""
+    return percentile(values, 0.5), percentile(values, 0.95), max(values, default=0.0)
+
+
+def _overshoots(turns: Sequence[Turn]) -> tuple[Overshoot, ...]:
+    by: dict[str, list[tuple[float, float]]] = {}
+    for turn in turns:
+        for trip, _ in turn.trips:
+            if trip.guardrail in GENERIC and trip.limit and trip.used is not None:
+                used = trip.used if trip.guardrail != "duration_ceiling" else turn.ended - turn.began
+                by.setdefault(trip.guardrail, []).append((used, trip.limit))
+    worst = {name: max(pairs, key=lambda pair: pair[0] / pair[1]) for name, pairs in by.items()}
+    return tuple(
+        Overshoot(name, len(by[name]), limit, used, max(used - limit, 0.0), max(used / limit - 1, 0.0))
+        for name, (used, limit) in sorted(worst.items())
+    )
+
+
+# ── slices, and people ──
+
+
+def _parts(turns: Sequence[Turn]) -> tuple[Part, ...]:
+    found: dict[tuple[str, str], list[Turn]] = {}
+    for turn in turns:
+        names = [
+            ("task", turn.task or "(none)"),
+            ("model", turn.model),
+            ("guards", turn.guards or "(not recorded)"),
+        ]
+        names += [("tool", name) for name in dict.fromkeys(turn.tools)]
+        for key in names:
+            found.setdefault(key, []).append(turn)
+    return tuple(
+        Part(by, name, len(held), stopped, stopped / len(held) if len(held) >= LEAST else None)
+        for (by, name), held in sorted(found.items())
+        for stopped in (sum(turn.stopped is not None for turn in held),)
+    )
+
+
+def _waits(runs: Sequence[Run], turns: Sequence[Turn]) -> Waits:
+    answered = [seconds for turn in turns for seconds in turn.approvals]
+    still = [
+        (run.session, f"{asked.tool} {asked.subject}".strip(), time)
+        for run in runs
+        if run.turns and run.turns[-1].ending is None
+        for asked, time in run.waiting.values()
+    ]
+    return Waits(len(answered), _spread(answered), tuple(still))
