@@ -11,7 +11,7 @@ from agent_cli.engine.core import Core
 from agent_cli.engine.replaced import written
 from agent_cli.engine.size import context_size
 from agent_cli.engine.summarizer import Summarizer, Wanted
-from agent_cli.engine.window import carried
+from agent_cli.engine.window import budget_for, carried, digest_room, makes_things_up
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError
 
@@ -57,9 +57,12 @@ class Checkpoints:
         """A record may be longer than what it stands for: the boundary is what was asked for."""
         core, clock = self._core, self._core.parts.clock
         begun, before, spent = clock.monotonic(), context_size(core), core.state.total.cost
-        own = core.parts.checkpointer
+        own, untrue = core.parts.checkpointer, makes_things_up(core)
         if own is not None:
             text = await written(own.record(messages_of(dropped), note), "checkpoint")
+        elif untrue:
+            digest = reduce.digest(dropped, digest_room(budget_for(core)))
+            text = f"A task is done{f': {note}' if note else ''}.\n\n{digest}"
         else:
             request = core.parts.record_prompt + (f"\n\nWhat was said to be done: {note}" if note else "")
             text = await self._summarizer.write(Wanted("checkpoint", request, dropped, messages_of(dropped)))
@@ -75,6 +78,6 @@ class Checkpoints:
                 max(0, after),
                 round(clock.monotonic() - begun, 3),
                 core.state.total.cost - spent,
-                "" if own else self._summarizer.model.card.id,
+                "" if own or untrue else self._summarizer.model.card.id,
             )
         )

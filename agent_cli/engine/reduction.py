@@ -17,7 +17,7 @@ from agent_cli.engine.replaced import written
 from agent_cli.engine.shortening import shorten_words
 from agent_cli.engine.size import context_size, estimated_size
 from agent_cli.engine.summarizer import Summarizer, Wanted
-from agent_cli.engine.window import budget_for, carried, mark_pending
+from agent_cli.engine.window import budget_for, carried, digest_room, makes_things_up, mark_pending
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError, ContextOverflow
 
@@ -30,8 +30,8 @@ DEEP = 0.55
 REFILLS = 3
 QUICK_STEPS = 2
 """A conversation that is full again after so few steps was refilled right after its reduction."""
-WORDS_SHARE, LAST_SHARE, DIGEST_SHARE = 0.20, 0.50, 0.20
-"""Of the threshold: what the operator's own words, the last message alone, and a digest may take."""
+WORDS_SHARE, LAST_SHARE = 0.20, 0.50
+"""Of the threshold: what the operator's own words, and the last message alone may take."""
 BOTH_DOWN = (
     "no summary is to be had and the mechanical truncation is no smaller than what it would replace: both ways to "
     "reduce the conversation are down"
@@ -187,13 +187,7 @@ class Reducer:
 
     @property
     def _untrue(self) -> bool:
-        """The only model that could be asked is too small for it: it makes up what it does not know."""
-        parts = self._core.parts
-        return (
-            self._core.model.card.profile == "compact"
-            and not parts.compaction.model
-            and parts.compactor is None
-        )
+        return self._core.parts.compactor is None and makes_things_up(self._core)
 
     def _cut(self, keep: int) -> reduce.Cut | None:
         """What to drop, if that saves enough."""
@@ -257,8 +251,7 @@ class Reducer:
     def _truncate(self, found: reduce.Cut) -> bool:
         """Without a model; False where that saves nothing. Success clears the cool-down and keeps the count: one summarizer attempt a refill."""
         core = self._core
-        room = int(self.budget.limit * DIGEST_SHARE) * reduce.BYTES_PER_TOKEN
-        digest = reduce.digest(found.dropped, room)
+        digest = reduce.digest(found.dropped, digest_room(self.budget))
         text = reduce.composed(digest, found.dropped, self._rooms(found.keeps_from), carried(core))
         before = self._size()
         saved = found.saved - len(text.encode()) // reduce.BYTES_PER_TOKEN

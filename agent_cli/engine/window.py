@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from agent_cli.context.budget import Budget, budget_of
-from agent_cli.context.reduce import Carried
+from agent_cli.context.reduce import BYTES_PER_TOKEN, Carried
 from agent_cli.engine.core import Core
 from agent_cli.engine.size import context_size
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.usage import ModelCard
+
+DIGEST_SHARE = 0.20
+"""Of the threshold."""
 
 
 def budget_for(core: Core, card: ModelCard | None = None) -> Budget:
@@ -32,3 +35,13 @@ def mark_pending(core: Core) -> None:
     size = context_size(core)
     if size >= limit:
         core.record(ev.ContextReductionPending(core.model.card.id, size, limit, known.unmeasured_bytes))
+
+
+def makes_things_up(core: Core) -> bool:
+    """The only model that could be asked for a summary is too small for it: it answers the request instead."""
+    return core.model.card.profile == "compact" and not core.parts.compaction.model
+
+
+def digest_room(budget: Budget) -> int:
+    """Bytes that a text which is made without a model may take."""
+    return int(budget.limit * DIGEST_SHARE) * BYTES_PER_TOKEN

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from agent_cli.context.boundaries import MARK
@@ -17,7 +18,7 @@ from agent_cli.kernel.messages import Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import Usage
 from tests.fakes.clock import settle
 from tests.fakes.log import ListLog
-from tests.fakes.models import Playing, says, wants
+from tests.fakes.models import CARD, OneModel, Playing, says, wants
 from tests.fakes.sessions import open_session, run, say
 from tests.fakes.tools import FakeTool
 
@@ -223,4 +224,22 @@ async def test_the_plan_and_the_list_of_things_to_do_stand_in_the_record_verbati
     text = performed(log)[0].record
     assert f"{PLAN_HEADING}\n\n1. First this\n2. Then that" in text
     assert f"{TODO_HEADING}\n\n- [x] write it\n- [ ] test it" in text
+    await session.close()
+
+
+async def test_a_model_that_makes_things_up_writes_no_record():
+    log = ListLog()
+    provider = Playing(wants(("read", {"path": "a"}), text="looking"), says("mended"), says("and now this"))
+    card = msgspec.structs.replace(CARD, profile="compact")
+    models = OneModel(provider, card)
+    session = opened(provider, log, models=models, model=models.open(card.id))
+    await run(session, say("mend the parser"))
+    await run(session, Checkpoint("the parser"))
+    (done,) = performed(log)
+    assert done.record.startswith("A task is done: the parser.")
+    assert '- read {"path": "a"}' in done.record
+    assert "mend the parser" in done.record
+    assert (done.model, done.cost) == ("", 0.0)
+    await run(session, say("next"))
+    assert session.state.answer == "and now this"
     await session.close()
