@@ -35,7 +35,6 @@ class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
     model: str
     mode: Mode
     version: str = __version__
-    v: int = VERSION
 
 
 class InputError(msgspec.Struct, frozen=True, tag_field="type", tag="input-error"):
@@ -43,7 +42,6 @@ class InputError(msgspec.Struct, frozen=True, tag_field="type", tag="input-error
 
     line: int
     message: str
-    v: int = VERSION
 
 
 class JsonPrinter(Printer):
@@ -74,10 +72,10 @@ class StreamPrinter(Printer):
 
     def ready(self, session: str, model: str, mode: Mode) -> None:
         """The session is open and takes orders."""
-        self.out.write(line_of(whole(Ready(session, model, mode))))
+        self.out.write(line_of({"v": VERSION, **whole(Ready(session, model, mode))}))
 
     def input_error(self, line: int, message: str) -> None:
-        self.out.write(line_of(whole(InputError(line, message))))
+        self.out.write(line_of({"v": VERSION, **whole(InputError(line, message))}))
 
     def finish(self, result: Result) -> None:
         self.out.write(line_of({"v": VERSION, "type": "result", **whole(result)}))

@@ -30,7 +30,7 @@ async def _answered(
     asked: ApprovalRequested, options: tuple[str, ...], asker: Asker, teller: Teller
 ) -> Answer:
     """A question of the model: one of its options, or other words."""
-    teller.line(f"{_who(asked)}asks: {clean(_text(asked))}")
+    teller.line(f"{_who(asked)}asks: {clean(asked.subject)}")
     for at, option in enumerate(options, 1):
         teller.line(f"{INDENT}{at}: {clean_line(option)}")
     hint = "number or your answer" if options else "your answer"

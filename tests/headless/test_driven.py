@@ -17,6 +17,7 @@ from agent_cli.kernel.commands import Answer, Interrupt, Say, SetMode
 from agent_cli.kernel.messages import Text
 from tests.fakes.feed import DONE, Feed, step
 from tests.fakes.paper import Paper
+from tests.headless.test_stream_schema import printed
 
 ASKED = ev.ApprovalRequested("c1", "bash", "rm x", "mode ask", "mode")
 
@@ -62,6 +63,8 @@ async def driven(feed, pipe, first=(), *, meanwhile=None):
         if meanwhile is not None:
             await meanwhile(paper)
         code = await task
+        for line in paper.lines:
+            printed.validate(line)
         return code, paper.lines, paper.err
 
 

@@ -161,7 +161,13 @@ async def test_once_means_once_and_what_is_editable_can_be_changed():
 )  # fmt: skip
 async def test_a_question_of_the_model_is_answered_by_number_or_words(line, answered):
     asked = ApprovalRequested(
-        "q1", "ask_user", "Which?", "", "r", ev.Shown("Which?"), options=("spaces", "tabs")
+        "q1",
+        "ask_user",
+        "Which?",
+        "",
+        "r",
+        ev.Shown("Which?\n1  spaces\n2  tabs"),
+        options=("spaces", "tabs"),
     )
     session = Answering((asked,), said("ok"))
     text, _ = await talk(session, Typed("format it", line))
