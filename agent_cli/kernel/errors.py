@@ -9,7 +9,7 @@ AgentError
 ├── ToolError                   a tool could not do its work                                data for the model
 ├── StoreError                  the session database                                        exit 1
 │   ├── SessionLocked           another process writes this session
-│   ├── SessionNotFound
+│   ├── SessionNotFound         none of that id or name                                         exit 2
 │   ├── StoreCorrupt            unreadable, or not ours: never overwritten
 │   ├── StoreTooNew             written by a newer version: never overwritten
 │   └── StoreUnwritable         no space, read-only, no permission

@@ -34,7 +34,7 @@ from agent_cli.tui.editing import Edit, in_editor
 from agent_cli.tui.herald import Herald, kept_title
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.keys import bound
-from agent_cli.tui.manners import settle
+from agent_cli.tui.manners import no_theme, settle
 from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.setup import Setup
@@ -136,6 +136,8 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         keys = self.conversation.keys
         for trouble in keys.take(welcome.keys):
             self.conversation.put(Notice(trouble, "warning"))
+        if unknown := no_theme(welcome.theme, self.available_themes):
+            self.conversation.put(Notice(unknown, "warning"))
         self.set_keymap(keys.keymap)
         self.conversation.footer.own.command = welcome.status_command
         settle(self, self.conversation.composer, welcome)

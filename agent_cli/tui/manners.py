@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 from textual.app import App
@@ -21,3 +23,13 @@ def settle(app: App[Any], composer: Composer, welcome: Welcome) -> None:
     if not welcome.mouse and getattr(driver, "_mouse", False):
         driver._disable_mouse_support()  # noqa: SLF001  the same
         driver._mouse = False  # noqa: SLF001  nor is it switched on after a suspension
+
+
+def no_theme(wanted: str, known: Iterable[str]) -> str:
+    """What to say of a theme that there is not, "" for one that there is."""
+    names = ["dark", "light", *known]
+    if wanted in names:
+        return ""
+    near = difflib.get_close_matches(wanted, names, n=1)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    return f"There is no theme '{wanted}'.{hint} /theme shows all of them."

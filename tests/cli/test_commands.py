@@ -131,7 +131,7 @@ def test_sessions_are_listed_and_shown(ask, tmp_path):
 
 def test_a_session_that_is_not_there_is_an_error(ask):
     code, out, err = ask("sessions", "show", "nope")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "There is no session 'nope'" in err
 
 

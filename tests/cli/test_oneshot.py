@@ -142,7 +142,7 @@ def test_a_session_goes_on_where_it_ended(play, project):
     code, out, _ = play([{"text": "Again.", "expect": {"user": "notes"}}], "-c", "--output-format", "json")
     assert (code, json.loads(out)["session"], json.loads(out)["steps"]) == (0, first, 1)
     code, out, err = play([ANSWER], "-r", "nothing-like-it", "--output-format", "json")
-    assert (code, json.loads(out)["error"]["kind"]) == (1, "session-not-found")
+    assert (code, json.loads(out)["error"]["kind"]) == (2, "session-not-found")
     assert "agent: There is no session" in err
 
 

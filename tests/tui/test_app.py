@@ -12,7 +12,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact, Interrupt, Say, SetMode
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel, StoreCorrupt, StoreUnwritable
 from agent_cli.kernel.messages import Text, ToolCall
-from agent_cli.talk.door import Door, Leave
+from agent_cli.talk.door import Door, Leave, Welcome
 from agent_cli.tui.app import AgentApp
 from tests.fakes.screen import WELCOME, answer, screen, sees, shown, still, strike, turn, until
 from tests.fakes.session import FakeSession
@@ -669,6 +669,11 @@ async def test_a_session_that_begins_with_a_message_was_not_resumed():
         answer(session, "Done.")
         await sees(pilot, "Done.")
         assert "resumed" not in shown(app)
+
+
+async def test_a_theme_that_there_is_not_is_told():
+    async with screen(welcome=Welcome(theme="drak")) as (_, pilot):
+        await sees(pilot, "There is no theme 'drak'. Did you mean 'dark'?")
 
 
 async def test_a_new_session_was_not_resumed():
