@@ -43,13 +43,13 @@ async def test_it_paints_and_takes_keys_before_there_is_a_session():
         await sees(pilot, "agent-cli 0.1.0  scripted-1")
         strike(app, "early")
         await pilot.press("enter")
-        strike(app, "draft")
         await sees(pilot, "↳ early  when the session is open")
+        strike(app, "draft")
         assert opening.session.commands == []
         opening.let.set()
         await until(pilot, lambda: opening.session.commands == [Say((Text("early"),))])
         await until(pilot, lambda: "↳" not in shown(app))
-        assert app.conversation.composer.text == "draft"
+        await until(pilot, lambda: app.conversation.composer.text == "draft")
 
 
 async def test_the_first_message_is_sent_when_the_session_is_open():
