@@ -90,7 +90,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("screen-down", ("ctrl+f",), "transcript", "a screen down"),
     Action("fold", ("space",), "transcript", "fold or unfold the block"),
     Action(
-        "move-right", ("right", "greater_than_sign"), "transcript", "a wide table or diff in its own width, and to the right"
+        "move-right",
+        ("right", "greater_than_sign"),
+        "transcript",
+        "a wide table or diff in its own width, and to the right",
     ),
     Action("move-left", ("left", "less_than_sign"), "transcript", "back to the left, until it fits again"),
     Action("copy", ("y",), "transcript", "copy the block"),
