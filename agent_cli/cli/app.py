@@ -10,6 +10,7 @@ import typer
 from typer.main import get_command
 
 from agent_cli import __version__
+from agent_cli.cli import completion
 from agent_cli.cli.group import StartGroup
 from agent_cli.cli.options import FLAGS, OPTION, Flag
 from agent_cli.cli.report import report
@@ -45,13 +46,6 @@ def _nothing(**_: Any) -> None:
     """A command does its own; a plain line never comes here."""
 
 
-def _completion(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
-    def complete(incomplete: str) -> list[str]:
-        return [choice for choice in choices if choice.startswith(incomplete)]
-
-    return complete
-
-
 def _parameter(flag: Flag) -> inspect.Parameter:
     """One option as Typer wants it. Every value is a text here: `values` judges it, with better words."""
     option = typer.Option(
@@ -60,7 +54,7 @@ def _parameter(flag: Flag) -> inspect.Parameter:
         help=flag.help,
         metavar=flag.metavar or None,
         show_default=False,
-        autocompletion=_completion(flag.choices) if flag.choices else None,
+        autocompletion=completion.of(flag),
     )
     kinds: dict[str, Any] = {"switch": bool, "many": list[str], "names": list[str]}
     kind = kinds.get(flag.kind, str)

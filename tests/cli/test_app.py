@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from agent_cli import __version__
 from agent_cli.cli.app import app
 from agent_cli.cli.entry import run
 from agent_cli.cli.options import COMMANDS, FLAGS
+from agent_cli.config import places
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -110,3 +112,21 @@ def test_completion_offers_options_values_and_commands():
     assert complete("agent-cli --permission-mode a", 2) == ["ask", "acceptEdits", "allow"]
     assert "sessions" in complete("agent-cli ", 1)
     assert complete("agent-cli sessions ", 2)[:2] == ["list", "show"]
+
+
+def test_completion_knows_models_providers_recipes_kinds_of_work_and_sessions(ask):
+    assert "claude-opus-5" in complete("agent-cli -m claude-o", 2)
+    assert complete("agent-cli --provider anth", 2) == ["anthropic", "anthropic-vertex"]
+    assert "guarded" in complete("agent-cli --recipe g", 2)
+    assert complete("agent-cli --task re", 2) == ["research", "review"]
+    assert complete("agent-cli --resume ", 2) == []
+    assert ask("-p", "hello", "--provider", "echo", "--name", "parser")[0] == 0
+    assert complete("agent-cli --resume ", 2)[0] == "parser"
+    assert complete("agent-cli -r pa", 2) == ["parser"]
+
+
+def test_completion_that_cannot_be_made_offers_nothing(ask):
+    file = places.database(os.environ)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"this is no database" * 100)
+    assert complete("agent-cli --resume ", 2) == []
