@@ -21,7 +21,10 @@ TO_DO = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or run `agent-
 def of_models(options: RunOptions, loaded: Loaded) -> Iterator[Condition]:
     names = {name for several in KEYS.values() for name in several}
     held = sorted(name for name in names if options.environ.get(name, "").strip())
-    yield Condition("keys", "ok" if held else "note", f"set: {', '.join(held)}" if held else "none is set")
+    if held:
+        yield Condition("keys", "ok", f"set: {', '.join(held)}")
+    else:
+        yield Condition("keys", "note", "none is set", "A key is needed for models of Anthropic, OpenAI and Gemini.")
     yield _local()
     try:
         registry = open_registry(options, loaded.settings, loaded)

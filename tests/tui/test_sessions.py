@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError, ModelGone, SessionLocked
+from agent_cli.kernel.messages import Text
 from agent_cli.talk.commands.sessions import age
-from agent_cli.talk.door import Door, Form, Known, Sources
+from agent_cli.talk.door import Door, Form, Known, Sources, Welcome
 from agent_cli.talk.stage import Wish
 from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
@@ -97,6 +99,19 @@ async def test_escape_leaves_the_list_and_everything_as_it_was():
         assert app.focused is app.conversation.composer
         assert not shelf.wishes
         assert not first.closed
+
+
+async def test_keys_of_your_own_hold_in_the_other_session_too():
+    shelf = Shelf()
+    welcome = Welcome(keys={"send": "ctrl+s", "newline": "enter"})
+    async with screen(FakeSession(), sources=Sources(sessions=shelf), welcome=welcome) as (app, pilot):
+        strike(app, "/resume 01OLD")
+        await pilot.press("ctrl+s")
+        await sees(pilot, "said in 01OLD")
+        strike(app, "go on")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bool(shelf.opened[0].commands))
+    assert shelf.opened[0].commands == [Say((Text("go on"),))]
 
 
 async def test_a_session_that_cannot_be_opened_leaves_this_one_open():
