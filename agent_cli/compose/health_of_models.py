@@ -24,7 +24,9 @@ def of_models(options: RunOptions, loaded: Loaded) -> Iterator[Condition]:
     if held:
         yield Condition("keys", "ok", f"set: {', '.join(held)}")
     else:
-        yield Condition("keys", "note", "none is set", "A key is needed for models of Anthropic, OpenAI and Gemini.")
+        yield Condition(
+            "keys", "note", "none is set", "A key is needed for models of Anthropic, OpenAI and Gemini."
+        )
     yield _local()
     try:
         registry = open_registry(options, loaded.settings, loaded)
