@@ -156,10 +156,19 @@ class Batch:
         ]
 
     async def _answers(self, open_calls: dict[asyncio.Future[Answer], Ready], refused: set[str]) -> None:
-        """Takes answers in the order in which they come; a grant answers what it covers, too."""
+        """Takes answers in the order in which they come; a grant answers what it covers, too. A stop ends the waiting."""
+        stop = asyncio.create_task(self._core.stopping.wait())
+        try:
+            await self._take_answers(open_calls, refused, stop)
+        finally:
+            stop.cancel()
+
+    async def _take_answers(
+        self, open_calls: dict[asyncio.Future[Answer], Ready], refused: set[str], stop: asyncio.Task[Any]
+    ) -> None:
         while open_calls and stopping(self._core) is None:
-            done, _ = await asyncio.wait(open_calls, return_when=asyncio.FIRST_COMPLETED)
-            for answered in done:
+            done, _ = await asyncio.wait({*open_calls, stop}, return_when=asyncio.FIRST_COMPLETED)
+            for answered in [each for each in open_calls if each in done]:
                 if self._decide(open_calls.pop(answered), answered.result(), refused):
                     self._answer_covered(open_calls)
 

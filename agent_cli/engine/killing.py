@@ -1,4 +1,4 @@
-"""The kill switch in a running process: asked before every dispatch, and four times a second beside what runs."""
+"""The kill switch in a running process: asked before every dispatch, and looked at beside what runs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from agent_cli.guardrails import telling
 from agent_cli.guardrails.kill_switch import NAME, Killed
 from agent_cli.kernel import events as ev
 
-POLL = 0.25
-"""Seconds between two looks while something runs or somebody waits."""
+POLL = 0.05
+"""Seconds between two looks while a turn runs."""
+IDLE = 0.5
+"""The same while none does."""
 
 
 def look(core: Core) -> None:
@@ -50,13 +52,19 @@ class KillWatch:
             return
         self._task = loop.create_task(self._run())
 
+    def again(self) -> None:
+        """A turn began: from now on it is looked more often."""
+        self.end()
+        self.begin()
+
     def end(self) -> None:
         if self._task is not None:
             self._task.cancel()
+            self._task = None
 
     async def _run(self) -> None:
         while self._core.trunk.failure is None:
-            await self._core.parts.clock.sleep(POLL)
+            await self._core.parts.clock.sleep(POLL if self._core.state.running else IDLE)
             self._see(self._core.outside.killed())
             self._core.outside.stop_tools()
 

@@ -336,6 +336,7 @@ class Session:
         if observed := core.watchdog.block():
             core.record(ev.OperatorMessage((Text(observed),), by="product"))
         self._idle.clear()
+        self._kill.again()
         self._task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:

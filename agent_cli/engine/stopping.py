@@ -54,7 +54,20 @@ def withheld(core: Core) -> None:
 
 
 def _tell(core: Core, guardrail: str, signal: str, reason: str, then: str) -> None:
-    core.record(ev.GuardrailTrip(guardrail, signal, "halt", "turn", reason, halted_turn=True, then=then))
+    since, dispatch = tree.stopped_when(core)
+    core.record(
+        ev.GuardrailTrip(
+            guardrail,
+            signal,
+            "halt",
+            "turn",
+            reason,
+            halted_turn=True,
+            then=then,
+            since=since,
+            dispatch_s=dispatch,
+        )
+    )
 
 
 def watched(core: Core, alert: Alert) -> str:

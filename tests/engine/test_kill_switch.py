@@ -10,7 +10,7 @@ import pytest
 
 from agent_cli.engine.asides import Asides
 from agent_cli.engine.clock import SystemClock
-from agent_cli.engine.killing import POLL
+from agent_cli.engine.killing import IDLE, POLL
 from agent_cli.engine.session import Session
 from agent_cli.engine.subtasks import SubtaskSpec
 from agent_cli.kernel import events as ev
@@ -152,13 +152,13 @@ async def test_what_waits_goes_on_when_the_switch_is_taken_back():
     session, log, clock = opened(Playing(says("one"), says("two")), board=board)
     await run(session, say("first"))
     board.scopes = ["all"]
-    await clock.advance(POLL)
+    await clock.advance(IDLE)
     session.send(say("second"))
     session.send(say("third"))
     assert session.halted.startswith("kill_switch: ")
     assert len(session.state.waiting) == 2
     board.scopes = []
-    await clock.advance(POLL)
+    await clock.advance(IDLE)
     await session.idle()
     assert endings(log) == [("completed", 0), ("completed", 0)]
     trip, reset = found(log, ev.GuardrailTrip)[0], found(log, ev.GuardrailReset)[0]
@@ -254,7 +254,7 @@ async def test_a_summary_under_way_is_stopped():
     session.send(Compact())
     await settle()
     board.scopes = ["all"]
-    await clock.advance(POLL)
+    await clock.advance(IDLE)
     await session.idle()
     assert "not compacted: interrupted" in [note.text for note in found(log, ev.OperatorNote)]
     await session.close()
@@ -268,7 +268,7 @@ async def test_a_subtask_beside_the_turns_is_stopped_and_says_why():
     asked = asyncio.create_task(asides.run(SubtaskSpec("look", "You look.", "look", model="fake-1")))
     await settle()
     board.scopes = ["all"]
-    await clock.advance(POLL)
+    await clock.advance(IDLE)
     with pytest.raises(AgentError, match="the subtask was stopped: kill switch all is on"):
         await asked
     await session.close()

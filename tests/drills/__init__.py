@@ -1,0 +1,1 @@
+"""Stops drilled where they take hold, on real stores and a real clock."""
