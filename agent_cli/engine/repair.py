@@ -33,20 +33,26 @@ def repair(raw: str) -> Repaired | None:
     if start < 0:
         return None
     scan = _Scan(raw[start:])
+    if any(mark in raw[:start] + scan.rest for mark in "{}[]"):
+        return None  # more than prose and fences: another value, of which this one is only a part
     mended = _object(scan.mended())
     return None if mended is None else Repaired(mended, closed=scan.closed)
 
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        parsed = json.loads(text)
+        parsed = json.loads(text, parse_constant=_refused)
     except (ValueError, RecursionError):
         return None
     return parsed if is_object(parsed) and not is_too_deep(parsed) else None
 
 
+def _refused(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
 class _Scan:
-    """One pass over text that begins with a brace; stops behind the brace that closes it.
+    """One pass over text that begins with a brace; stops behind the brace that closes it. `rest` is what follows.
 
     `_expects` is where the innermost object stands: "key", "colon", "value" or "comma".
     """
@@ -59,6 +65,7 @@ class _Scan:
         at = 0
         while at < len(text) and (at == 0 or self._stack):
             at = self._take(text, at)
+        self.rest = text[at:]
 
     def _take(self, text: str, at: int) -> int:
         """Takes one token; returns where the next begins."""

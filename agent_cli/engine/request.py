@@ -358,8 +358,12 @@ def _settled(finished: ev.Finished, own: tuple[Said, ...]) -> Mapping[str, ev.Ou
 
 
 def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:
-    """The parts with broken arguments repaired, and the ids of the calls in which something had to be closed."""
-    closed: set[str] = set()
+    """The parts with broken arguments repaired, and the ids of the calls in which something had to be closed.
+
+    Of the last one nothing may have come yet: an answer that was cut there may have meant more.
+    """
+    last = parts[-1] if parts else None
+    closed = {last.call_id} if isinstance(last, ToolCall) and not last.raw.strip() else set[str]()
     mended: list[Said] = []
     for part in parts:
         found = repair(part.raw) if isinstance(part, ToolCall) and part.arguments is None else None

@@ -44,11 +44,11 @@ def _whole(text: str) -> str:
     return text
 
 
-def parsed(data: bytes | str) -> Any:
+def parsed(data: bytes | str, *, strict: bool = False) -> Any:
     """The JSON value. Raises ValueError.
 
-    The second reader takes what the first refuses and some servers write: NaN, and halves of surrogate pairs. In an
-    event a half stays as it is: the next event may bring the other one.
+    The second reader takes what the first refuses and some servers write: NaN (not where it is `strict`), and halves of
+    surrogate pairs. In an event a half stays as it is: the next event may bring the other one.
     """
     try:
         return msgspec.json.decode(data)
@@ -56,7 +56,7 @@ def parsed(data: bytes | str) -> Any:
         import json
 
         try:
-            return json.loads(data)
+            return json.loads(data, parse_constant=_refused if strict else None)
         except RecursionError:
             raise _too_deep() from None
     except RecursionError:
@@ -72,6 +72,10 @@ def mended(value: Any) -> Any:
     return {_whole(key): mended(item) for key, item in value.items()} if is_object(value) else value
 
 
+def _refused(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
 def _too_deep() -> ValueError:
     return ValueError("it is nested too deeply to be read")
 
@@ -81,7 +85,7 @@ def arguments_of(raw: str) -> dict[str, Any] | None:
     if not raw.strip():
         return {}
     try:
-        value = parsed(raw)
+        value = parsed(raw, strict=True)
     except ValueError:
         return None
     return mended(value) if is_object(value) and not is_too_deep(value) else None

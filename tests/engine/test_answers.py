@@ -9,6 +9,7 @@ import pytest
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.usage import ModelCard, Usage
+from agent_cli.kernel.wire import Arguments
 from tests.fakes.log import ListLog
 from tests.fakes.models import OneModel, Playing, says, wants
 from tests.fakes.prompts import accepted
@@ -16,6 +17,16 @@ from tests.fakes.sessions import open_session, run, say
 from tests.fakes.tools import FakeTool
 
 HALF = "Half an answ"
+
+
+class MaybePath(Arguments, frozen=True):
+    path: str = "all"
+
+
+class Bare(FakeTool):
+    """Needs no argument."""
+
+    arguments = MaybePath
 
 
 def ended(text: str, reason: ev.FinishReason, native: str = "", *calls: ToolCall) -> ev.Finished:
@@ -176,4 +187,20 @@ async def test_more_text_than_the_window_takes_is_said_where_a_stream_breaks_off
     end = ending(log)
     assert isinstance(end, ev.TurnError)
     assert end.outcome == "context-overflow"
+    await session.close()
+
+
+async def test_a_call_that_was_cut_before_its_first_argument_runs_only_where_it_changes_nothing():
+    parts = (ToolCall("a", "wipe", {}, "{}"), ToolCall("b", "wipe", {}, ""))
+    wipe, look = Bare("wipe", read_only=False), Bare("look")
+    provider = Playing(
+        ended("", "length", "max_tokens", *parts),
+        ended("", "length", "max_tokens", ToolCall("c", "look", {}, "")),
+        says("ok"),
+    )
+    log = ListLog()
+    session = open_session(provider, wipe, look, log=log)
+    await run(session, say("go"))
+    ran = {event.call_id: event.executed for event in log.events if isinstance(event, ev.ToolReturned)}
+    assert ran == {"a": True, "b": False, "c": True}
     await session.close()

@@ -45,7 +45,25 @@ def test_what_was_meant_is_found(raw: str, meant: object, closed: bool):
 
 
 @pytest.mark.parametrize(
-    "raw", ["", "none", "[1]", '"a"', '{"a": tru', '{"a": 1 "b": 2}', "{a: 1}", "}", '{"a": 1]']
+    "raw",
+    [
+        "",
+        "none",
+        "[1]",
+        '"a"',
+        '{"a": tru',
+        '{"a": 1 "b": 2}',
+        "{a: 1}",
+        "}",
+        '{"a": 1]',
+        '{"a": 1}{"b": 2}',
+        '{"a": 1} {"b": 2',
+        '[{"a": 1}]',
+        '[{"a": 1}, {"b": 2}]',
+        '{"a": 1}}',
+        '{"a": NaN}',
+        '{"a": -Infinity, ',
+    ],
 )
 def test_what_cannot_be_told_is_left_alone(raw: str):
     assert repair(raw) is None
