@@ -116,6 +116,16 @@ def model_name(loaded: Loaded, registry: Registry, resumed: str) -> str:
     return name
 
 
+def fallbacks(registry: Registry, settings: Settings) -> tuple[str, ...]:
+    """The models to go on with. Raises ConfigError for one that could not be: that is better known before it is needed."""
+    for name in settings.model.fallback:
+        try:
+            registry.open(name)
+        except ConfigError as problem:
+            raise ConfigError(f"model.fallback (--fallback-model) {name}: {problem}") from None
+    return settings.model.fallback
+
+
 def _usual(loaded: Loaded, registry: Registry) -> str | None:
     """The provider's model of the size that was asked for. A task class only suggests one."""
     tier = loaded.settings.model.tier

@@ -17,6 +17,7 @@ from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
 from agent_cli.compose.instructions import Nested, standing
 from agent_cli.compose.log import Kept, session_db, session_ids
+from agent_cli.compose.models import fallbacks
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
 from agent_cli.compose.plan import kept as kept_plans
@@ -79,7 +80,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         record_prompt=_words("record.md").strip(),
         checkpoint=settings.checkpoint.mode,
         settings=request_settings(settings),
-        fallbacks=settings.model.fallback,
+        fallbacks=fallbacks(registry, settings),
         breakers=BREAKERS,
         on_close=partial(_close, options, settings, kept, space, _sweeping(options, settings)),
         spill=results.keep if results else None,

@@ -68,7 +68,7 @@ class Boundaries(msgspec.Struct):
                 self._returned(entry.event)
             case ev.AssistantMessage(partial=False):
                 self.answers += 1
-            case ev.UsageReported(usage=usage, purpose="step") if usage.prompt:
+            case ev.UsageReported(usage=usage, purpose="step", estimated=False) if usage.prompt:
                 self.measured, self.unmeasured_bytes = True, 0
                 self._sized(usage.prompt + usage.output)
             case ev.CompactionPerformed():

@@ -15,15 +15,16 @@ from agent_cli.context.status import Progress, status_line
 from agent_cli.engine import killing
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Cut
-from agent_cli.engine.repair import repair
+from agent_cli.engine.received import mended, settled, with_own_ids
 from agent_cli.engine.reserving import Hold, reserved, today
 from agent_cli.engine.saying import Saying
-from agent_cli.engine.size import context_size
+from agent_cli.engine.size import at_least, context_size
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ContextOverflow, ProviderError, StreamCut
-from agent_cli.kernel.messages import Effort, Prompt, Said, Text, ToolCall, calls_of
+from agent_cli.kernel.messages import Effort, Prompt, Text
 from agent_cli.kernel.usage import ModelCard, Usage, cost_of, saved_of
+from agent_cli.ports import OpenModel
 
 COUNTDOWN = 1.0
 """Seconds between two tellings of how long a wait still is."""
@@ -52,13 +53,17 @@ class Request:
         self._saying = Saying(core)
         self._usage = Usage()
         self._reported = False
+        self._size = 0
+        self._cut_off: list[str] = []
         self._fallbacks = list(core.parts.fallbacks)
 
     async def send(self) -> Answered:
-        """Records what was spent and said. Raises ProviderError after the last attempt.
+        """Records what was spent and said. Raises ProviderError after the last attempt: a fallback model that cannot be
+        used at all changes nothing about why the first one could not.
 
         Cancelled in mid-stream, it records the text so far as partial, and what was spent on it.
         """
+        asked, why = self._core.model, None
         while True:
             try:
                 return await self._guarded()
@@ -66,9 +71,25 @@ class Request:
                 self._report_spent()  # what it said is kept only where nothing better comes
                 raise
             except ProviderError as problem:
-                if not (problem.retryable and self._fall_back(problem)):
-                    self.keep_partial()
-                    raise
+                why = self._elsewhere(problem, why, asked)
+
+    def _elsewhere(
+        self, problem: ProviderError, why: ProviderError | None, asked: OpenModel
+    ) -> ProviderError:
+        """The next of the fallback models is asked, because of what this returns; raises where there is none."""
+        if not (problem.retryable or why):
+            self.keep_partial()
+            raise problem
+        core = self._core
+        if why is not None and not problem.retryable:
+            core.record(ev.OperatorNote(f"fallback model {core.model.card.id}: {problem}", "warning"))
+        reason = problem if why is None or problem.retryable else why
+        if self._fall_back(reason):
+            return reason
+        self.keep_partial()
+        if not problem.retryable:
+            core.switch(asked, "no fallback model can be used")
+        raise reason
 
     @property
     def shown(self) -> bool:
@@ -135,7 +156,7 @@ class Request:
         self._saying, self._usage, self._reported = Saying(core), Usage(), False
         prompt = self.prompt()
         self._compare(prompt)
-        size = context_size(core)
+        size = self._size = context_size(core)
         known = min(core.state.context_measured, size)
         with reserved(core, core.model.card, prompt, known, size - known) as hold:
             return await self._stream(prompt, hold)
@@ -143,10 +164,13 @@ class Request:
     async def _stream(self, prompt: Prompt, hold: Hold) -> Answered:
         core = self._core
         stream = core.model.provider.stream(prompt)
-        came = False
+        came, self._cut_off = False, []
         try:
             async for piece in stream:
                 came = True
+                self._cut_off.append(
+                    "" if isinstance(piece, (ev.Finished, ev.UsageSoFar, ev.SpentBeside)) else piece.text
+                )
                 if isinstance(piece, ev.Finished):
                     return await self._finish(piece)
                 self._stop_here(piece)
@@ -177,7 +201,7 @@ class Request:
                 self._usage = usage
                 self._core.cut(self._breach())
             case ev.SpentBeside(card, beside):
-                self._record_usage(card, beside, "subtask")
+                record_usage(self._core, card, beside, "subtask")
             case ev.TextDelta() | ev.ReasoningDelta() | ev.ArgumentsDelta():
                 await self._saying.feed(piece)
 
@@ -200,15 +224,15 @@ class Request:
 
     async def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
-        self._usage = finished.usage
+        self._usage, self._cut_off = finished.usage, []
         await self._saying.over()
         if finished.finish_reason == "context":
             raise ContextOverflow(
                 OUTGREW.format(model=core.model.card.id, reason=finished.native_reason or "no reason given"),
                 used=finished.usage.total or None,
             )
-        own = self._with_own_ids(finished.parts)
-        parts, closed = _mended(own)
+        own = with_own_ids(core, finished.parts)
+        parts, closed = mended(own)
         if parts:
             core.record(
                 ev.AssistantMessage(
@@ -222,21 +246,7 @@ class Request:
             )
         self._report_spent(self._served(finished.model))
         cut = closed if finished.finish_reason == "length" else frozenset[str]()
-        return Answered(msgspec.structs.replace(finished, parts=parts), cut, _settled(finished, own))
-
-    def _with_own_ids(self, parts: tuple[Said, ...]) -> tuple[Said, ...]:
-        """A call id that is empty or was used before gets a new one: results are matched by it."""
-        earlier, used = self._core.call_ids, set[str]()
-        own: list[Said] = []
-        for at, part in enumerate(parts):
-            taken = isinstance(part, ToolCall) and (
-                not part.call_id or part.call_id in used or part.call_id in earlier
-            )
-            kept = msgspec.structs.replace(part, call_id=f"call_{self._core.hub.seq}_{at}") if taken else part
-            if isinstance(kept, ToolCall):
-                used.add(kept.call_id)
-            own.append(kept)
-        return tuple(own)
+        return Answered(msgspec.structs.replace(finished, parts=parts), cut, settled(finished, own))
 
     def keep_partial(self) -> None:
         """Of a stream that was cut for good: its text, as far as it was shown."""
@@ -250,11 +260,16 @@ class Request:
         self._report_spent()
 
     def _report_spent(self, served: ModelCard | None = None) -> None:
+        """What the service counted; where an answer was cut off before it did, at least what was sent and came."""
+        card = served or self._core.model.card
         usage, self._usage = self._usage, Usage()
-        if usage == Usage():
-            return
-        self._reported = True
-        self._record_usage(served or self._core.model.card, usage, "step")
+        pieces, self._cut_off = self._cut_off, []
+        told = usage
+        if pieces and not card.delegated and not self._core.state.boundaries.uncounted:
+            told = at_least(usage, self._size, "".join(pieces))
+        if told != Usage():
+            self._reported = True
+            record_usage(self._core, card, told, "step", estimated=told != usage)
 
     def _served(self, name: str) -> ModelCard | None:
         """The card of the model that answered, where it is another one than was asked and its price is known."""
@@ -265,10 +280,6 @@ class Request:
             card = core.parts.models.open(f"{asked.provider}/{name}").card
             return card if card.prices else None
         return None
-
-    def _record_usage(self, card: ModelCard, usage: Usage, purpose: ev.Purpose) -> None:
-        core = self._core
-        record_usage(core, card, usage, purpose)
 
     async def _wait(self, attempt: int, problem: ProviderError) -> None:
         settings = self._core.parts.settings
@@ -342,34 +353,10 @@ def _effort(core: Core) -> Effort | None:
     return None
 
 
-def record_usage(core: Core, card: ModelCard, usage: Usage, purpose: ev.Purpose) -> None:
+def record_usage(
+    core: Core, card: ModelCard, usage: Usage, purpose: ev.Purpose, *, estimated: bool = False
+) -> None:
     """What one request took, at the prices of the day."""
     day = today(core)
-    core.record(
-        ev.UsageReported(card.id, usage, cost_of(usage, card, day), purpose, saved_of(usage, card, day))
-    )
-
-
-def _settled(finished: ev.Finished, own: tuple[Said, ...]) -> Mapping[str, ev.Output]:
-    """By the ids that the calls have here."""
-    known = {result.call_id: ev.Output(result.content, ok=result.ok) for result in finished.answered}
-    pairs = zip(calls_of(finished.parts), calls_of(own), strict=True) if known else ()
-    return {call.call_id: known[before.call_id] for before, call in pairs if before.call_id in known}
-
-
-def _mended(parts: tuple[Said, ...]) -> tuple[tuple[Said, ...], frozenset[str]]:
-    """The parts with broken arguments repaired, and the ids of the calls in which something had to be closed.
-
-    Of the last one nothing may have come yet: an answer that was cut there may have meant more.
-    """
-    last = parts[-1] if parts else None
-    closed = {last.call_id} if isinstance(last, ToolCall) and not last.raw.strip() else set[str]()
-    mended: list[Said] = []
-    for part in parts:
-        found = repair(part.raw) if isinstance(part, ToolCall) and part.arguments is None else None
-        if found is not None and isinstance(part, ToolCall):
-            closed.update({part.call_id} if found.closed else ())
-            mended.append(msgspec.structs.replace(part, arguments=found.arguments))
-        else:
-            mended.append(part)
-    return tuple(mended), frozenset(closed)
+    cost, saved = cost_of(usage, card, day), saved_of(usage, card, day)
+    core.record(ev.UsageReported(card.id, usage, cost, purpose, saved, estimated))

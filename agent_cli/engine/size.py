@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from agent_cli.context import estimate
 from agent_cli.engine.core import Core
+from agent_cli.kernel.usage import Usage
 
 MOST_DENSE = 2
 """Tokens that a service may count for each one of our estimate."""
@@ -12,7 +15,7 @@ MOST_DENSE = 2
 def context_size(core: Core) -> int:
     """Tokens of the next prompt: measured where the service said it, else all of it is estimated."""
     state = core.state
-    if not state.total.usage.prompt:
+    if not state.boundaries.measured:
         return estimated_size(core)
     if state.context_measured:
         return state.context_tokens
@@ -25,3 +28,10 @@ def estimated_size(core: Core) -> int:
     """Tokens of the next prompt as if no service had counted anything, at least 1."""
     said = sum(estimate.tokens_of_part(item.part) for item in core.view.items())
     return max(1, said + core.prefix().overhead.total)
+
+
+def at_least(counted: Usage, sent: int, came: str) -> Usage:
+    """What an answer that was cut off took at least: the prompt of `sent` tokens if none was counted, and the text that came."""
+    output = max(counted.output, estimate.tokens_of_prose(came))
+    prompt = counted.input if counted.prompt else sent
+    return msgspec.structs.replace(counted, input=prompt, output=output)

@@ -30,7 +30,7 @@ GOES_ON: frozenset[ev.FinishReason] = frozenset(("length", "pause", "other"))
 class ModelRow(msgspec.Struct):
     """What one model did in this session. `cost` counts priced requests; `unpriced` says that some were not.
 
-    `saved` is what caches saved of it, as far as it is known.
+    `saved` is what caches saved of it, as far as it is known; `estimated` says that part of it is our own estimate.
     """
 
     model: str
@@ -39,6 +39,7 @@ class ModelRow(msgspec.Struct):
     cost: float = 0.0
     unpriced: bool = False
     saved: float = 0.0
+    estimated: bool = False
 
     def add(self, report: ev.UsageReported) -> None:
         self.steps += report.purpose == "step"
@@ -46,6 +47,7 @@ class ModelRow(msgspec.Struct):
         self.cost += report.cost or 0.0
         self.saved += report.saved or 0.0
         self.unpriced = self.unpriced or report.cost is None
+        self.estimated = self.estimated or report.estimated
 
 
 class State(msgspec.Struct):
@@ -287,7 +289,7 @@ def _spend(state: State, report: ev.UsageReported) -> None:
     row = state.models.setdefault(report.model, ModelRow(report.model))
     for counted in (row, state.total, state.turn_row):
         counted.add(report)
-    if report.usage.prompt and report.purpose == "step":
+    if report.usage.prompt and report.purpose == "step" and not report.estimated:
         state.context_tokens = report.usage.prompt + report.usage.output
         state.context_measured = state.context_tokens
         state.context_estimated = False

@@ -230,6 +230,6 @@ def _trip_below(event: ev.Recorded) -> str:
 
 def _usage(report: ev.UsageReported) -> str:
     usage = report.usage
-    cost = "unpriced" if report.cost is None else f"${report.cost:.4f}"
+    cost = "unpriced" if report.cost is None else f"{'~' * report.estimated}${report.cost:.4f}"
     cached = f", {usage.cache_read:,} cached" if usage.cache_read else ""
     return f"{usage.prompt:,} tokens in{cached}, {usage.output:,} out, {cost} ({report.model})"

@@ -108,7 +108,7 @@ class UsageReported(Value, frozen=True, tag="usage"):
     """Tokens and USD of one request, failed ones included; `cost` is None where the model has no price.
 
     `purpose` is "step" for the turn's own requests; others do not tell how full the window is. `saved` is what caches
-    saved of it in USD, None where nobody knows.
+    saved of it in USD, None where nobody knows. `estimated` is set where the answer was cut off before its service counted.
     """
 
     model: str
@@ -116,6 +116,7 @@ class UsageReported(Value, frozen=True, tag="usage"):
     cost: float | None
     purpose: Purpose = "step"
     saved: float | None = None
+    estimated: bool = False
 
 
 class ToolCallProposed(Value, frozen=True, tag="tool-call-proposed"):

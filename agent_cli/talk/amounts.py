@@ -9,10 +9,11 @@ from agent_cli.kernel.todo import TodoItem
 
 
 def money(row: ModelRow) -> str:
-    """USD of a row; says where part of it, or all, has no price."""
+    """USD of a row; says where part of it, or all, has no price, and with a "~" that part of it is estimated."""
+    told = f"{'~' * row.estimated}{dollars(row.cost)}"
     if row.unpriced:
-        return f"{dollars(row.cost)} + unpriced" if row.cost else "unpriced"
-    return dollars(row.cost)
+        return f"{told} + unpriced" if row.cost else "unpriced"
+    return told
 
 
 def dollars(amount: float) -> str:

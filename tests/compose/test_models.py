@@ -46,14 +46,22 @@ def test_endpoints_of_config_are_reached_as_it_says(options: RunOptions):
 
 
 async def test_fallbacks_and_sizes_reach_the_session(options: RunOptions):
-    options.flags = {"model.fallback": ["gpt-4.1", "x/y"], "model.tier": "small"}
+    options.flags = {"model.fallback": ["gpt-4.1", "work/y"], "model.tier": "small"}
     with pytest.raises(ConfigError, match=r"model\.tiers\.small"):
         open_session(options)
-    config(options, model={"tiers": {"small": "gpt-4.1-mini"}})
+    work = {"work": {"base_url": "http://localhost:1/v1"}}
+    config(options, model={"tiers": {"small": "gpt-4.1-mini"}}, providers=work)
     session = open_session(options).session
     assert session.state.card.id == "gpt-4.1-mini"
-    assert session._core.parts.fallbacks == ("gpt-4.1", "x/y")
+    assert session._core.parts.fallbacks == ("gpt-4.1", "work/y")
     await session.close()
+
+
+@pytest.mark.parametrize(("name", "told"), [("gpd-4.1", "gpt-4.1"), ("claude-opus-5", "ANTHROPIC_API_KEY")])
+def test_a_fallback_that_cannot_be_opened_is_told_at_the_start(options: RunOptions, name: str, told: str):
+    options.flags = {"model.name": "gpt-4.1", "model.fallback": ["gpt-4.1-mini", name]}
+    with pytest.raises(ConfigError, match=rf"--fallback-model\) {name}: .*{told}"):
+        open_session(options)
 
 
 def test_what_services_listed_stands_under_what_config_says(options: RunOptions, tmp_path: Path):

@@ -183,7 +183,7 @@ async def test_a_failed_request_is_sent_again_and_its_text_withdrawn():
     assert clock.slept[1:8] == pytest.approx([1.0] * 7), "told every second"
     assert len(provider.asked) == 3
     assert session.state.answer == "whole"
-    assert session.state.total.usage == Usage(input=150, output=10), "the failed attempt was paid too"
+    assert session.state.total.usage == Usage(input=150, output=13), "the failed attempt was paid too"
     assert provider.asked[2].messages == provider.asked[0].messages
     await session.close()
 
