@@ -181,13 +181,19 @@ class Core:
         match entry.event:
             case ev.AssistantMessage(parts):
                 self.call_ids.update(call.call_id for call in calls_of(parts))
+            case ev.ToolCallProposed():
+                self.ledger = self.ledger.spend(self._child(entry), calls=1)
             case ev.UsageReported(_, usage, cost):
-                child = entry.branch.removeprefix(f"{self.key}:sub:").partition(":sub:")[0]
-                self.ledger = self.ledger.spend(f"{self.key}:sub:{child}", cost or 0.0, usage.total)
+                self.ledger = self.ledger.spend(self._child(entry), cost or 0.0, usage.total)
                 if self._live:
                     self.cut(budgets.cost_breach(self.spent(), self.limits))
             case _:
                 pass
+
+    def _child(self, entry: ev.Entry) -> str:
+        """The subtask of this core that it is a fact of, or of one below it."""
+        child = entry.branch.removeprefix(f"{self.key}:sub:").partition(":sub:")[0]
+        return f"{self.key}:sub:{child}"
 
     @property
     def stop(self) -> Stop | None:
@@ -241,7 +247,7 @@ class Core:
         additive = self.parts.children.budget == "additive"
         return budgets.Spent(
             steps=state.turn_steps,
-            calls=state.turn_calls,
+            calls=state.turn_calls + (0 if additive else state.turn_calls_below) if state.running else 0,
             tokens=turn.usage.total - (below.usage.total if additive else 0),
             seconds=max(0.0, self.parts.clock.now() - state.turn_started),
             turn_cost=turn.cost - (below.cost if additive else 0.0),

@@ -71,7 +71,9 @@ def standing(state: State, watchdog: str, killed: Halt | None = None) -> Standin
 def _ceilings(state: State, limits: Limits) -> tuple[Ceiling, ...]:
     return (
         Ceiling("step_ceiling", "turn", state.turn_steps, limits.max_steps),
-        Ceiling("tool_call_ceiling", "turn", state.turn_calls, limits.max_tool_calls),
+        Ceiling(
+            "tool_call_ceiling", "turn", state.turn_calls + state.turn_calls_below, limits.max_tool_calls
+        ),
         Ceiling("token_ceiling", "turn", state.turn_row.usage.total, limits.max_tokens),
         Ceiling("duration_ceiling", "turn", 0.0, limits.max_duration),
         Ceiling("cost_ceiling", "turn", state.turn_row.cost, limits.max_turn_cost),

@@ -80,6 +80,7 @@ class State(msgspec.Struct):
     turn_began: int = 0
     turn_steps: int = 0
     turn_calls: int = 0
+    turn_calls_below: int = 0
     turn_row: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
     total: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
     below: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
@@ -244,6 +245,8 @@ def _below(state: State, entry: ev.Entry) -> None:
             of_model = state.models.setdefault(entry.event.model, ModelRow(entry.event.model))
             for counted in (of_model, state.total, state.turn_row, state.below, state.turn_below):
                 counted.add(entry.event)
+        case ev.ToolCallProposed():
+            state.turn_calls_below += 1
         case ev.ApprovalRequested(call_id):
             state.pending[call_id] = entry.event
         case ev.ApprovalDecided(call_id, grant=grant):
@@ -272,7 +275,7 @@ def _leave(state: State, time: float) -> None:
 
 def _begin_turn(state: State, entry: ev.Entry) -> None:
     state.running, state.turn_began, state.turn_started, state.ending = True, entry.seq, entry.time, None
-    state.turn_steps = state.turn_calls = 0
+    state.turn_steps = state.turn_calls = state.turn_calls_below = 0
     state.turn_row, state.turn_below = ModelRow(""), ModelRow("")
     state.answer, state.answer_cut = "", ""
 

@@ -85,7 +85,9 @@ async def run_subtask(core: Core, spec: SubtaskSpec) -> SubtaskResult:
     child, limits = _child(core, spec)
     branch = child.state.branch
     core.record(ev.SubtaskStarted(spec.name, child.model.card.id, spec.task, branch, spec.call_id))
-    core.ledger = core.ledger.reserve(branch, Allowance(limits.max_turn_cost, limits.max_tokens))
+    core.ledger = core.ledger.reserve(
+        branch, Allowance(limits.max_turn_cost, limits.max_tokens, limits.max_tool_calls)
+    )
     course = Course(child, Reducer(child), _nobody)
     try:
         child.record(ev.TurnStarted(child.model.card.id))
@@ -185,16 +187,13 @@ def _model(core: Core, named: str) -> OpenModel:
 def _limits(core: Core, spec: SubtaskSpec) -> Limits:
     """Its slice of the run. Raises AgentError where nothing is left."""
     children, limits, spent = core.parts.children, core.limits, core.spent()
-    free = (
-        Allowance()
-        if children.budget == "additive"
-        else ledger.free(limits, spent.turn_cost, spent.session_cost, spent.tokens)
-    )
+    free = Allowance() if children.budget == "additive" else ledger.free(limits, spent)
     slice_ = core.ledger.slice(free, children.own, spec.max_cost)
     if slice_.is_empty:
         raise AgentError("the subtask was not started: nothing is left of what this run may spend")
     return Limits(
         max_steps=_least(children.max_steps, spec.max_steps),
+        max_tool_calls=slice_.calls,
         max_tokens=slice_.tokens,
         max_duration=_least(children.max_duration, spec.max_seconds),
         max_turn_cost=slice_.usd,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import msgspec
 
+from agent_cli.guardrails.budgets import Spent
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.values import Plain
 
@@ -14,15 +16,21 @@ SHARE = 0.10
 
 
 class Allowance(Plain, frozen=True):
-    """USD, and tokens of input + output. None means no ceiling."""
+    """USD, tokens of input + output, and tool calls. None means no ceiling."""
 
     usd: float | None = None
     tokens: int | None = None
+    calls: int | None = None
 
     @property
     def is_empty(self) -> bool:
         """Nothing can be done with it."""
-        return (self.usd is not None and self.usd <= 0) or (self.tokens is not None and self.tokens < 1)
+        none_left = self.tokens is not None and self.tokens < 1
+        return (
+            (self.usd is not None and self.usd <= 0)
+            or none_left
+            or (self.calls is not None and self.calls < 1)
+        )
 
 
 class Children(Plain, frozen=True):
@@ -49,6 +57,7 @@ class Held(Plain, frozen=True):
     slice: Allowance
     usd: float = 0.0
     tokens: int = 0
+    calls: int = 0
 
     @property
     def open_usd(self) -> float:
@@ -57,6 +66,10 @@ class Held(Plain, frozen=True):
     @property
     def open_tokens(self) -> int:
         return max(0, (self.slice.tokens or 0) - self.tokens)
+
+    @property
+    def open_calls(self) -> int:
+        return max(0, (self.slice.calls or 0) - self.calls)
 
 
 class Ledger(Plain, frozen=True):
@@ -70,10 +83,11 @@ class Ledger(Plain, frozen=True):
     def left(self, free: Allowance) -> Allowance:
         """Of what the ceilings leave (`free`), the part that is promised to nobody."""
         usd = None if free.usd is None else max(0.0, free.usd - sum(held.open_usd for held in self.held))
-        tokens = (
-            None if free.tokens is None else max(0, free.tokens - sum(held.open_tokens for held in self.held))
+        return Allowance(
+            usd,
+            _rest(free.tokens, sum(held.open_tokens for held in self.held)),
+            _rest(free.calls, sum(held.open_calls for held in self.held)),
         )
-        return Allowance(usd, tokens)
 
     def slice(self, free: Allowance, own: Allowance, asked: float | None = None) -> Allowance:
         """What a new child may spend: its own policy, and at most a tenth of what is left, or `asked` USD of it."""
@@ -84,15 +98,20 @@ class Ledger(Plain, frozen=True):
         elif asked is not None:
             usd = asked
         tokens = None if left.tokens is None else int(left.tokens * SHARE)
-        return Allowance(_least(own.usd, usd), _least_tokens(own.tokens, tokens))
+        calls = None if left.calls is None else math.ceil(left.calls * SHARE)
+        return Allowance(
+            _least(own.usd, usd), _least_count(own.tokens, tokens), _least_count(own.calls, calls)
+        )
 
     def reserve(self, name: str, allowance: Allowance) -> Ledger:
         return Ledger((*self.held, Held(name, allowance)))
 
-    def spend(self, name: str, usd: float, tokens: int) -> Ledger:
+    def spend(self, name: str, usd: float = 0.0, tokens: int = 0, calls: int = 0) -> Ledger:
         return Ledger(
             tuple(
-                msgspec.structs.replace(held, usd=held.usd + usd, tokens=held.tokens + tokens)
+                msgspec.structs.replace(
+                    held, usd=held.usd + usd, tokens=held.tokens + tokens, calls=held.calls + calls
+                )
                 if held.name == name
                 else held
                 for held in self.held
@@ -104,15 +123,19 @@ class Ledger(Plain, frozen=True):
         return Ledger(tuple(held for held in self.held if held.name != name))
 
 
-def free(limits: Limits, turn_usd: float, session_usd: float, turn_tokens: int) -> Allowance:
+def free(limits: Limits, spent: Spent) -> Allowance:
     """What the ceilings of a run leave after what was spent."""
-    left = [
-        ceiling - spent
-        for ceiling, spent in ((limits.max_turn_cost, turn_usd), (limits.max_session_cost, session_usd))
-        if ceiling
-    ]
-    tokens = max(0, limits.max_tokens - turn_tokens) if limits.max_tokens else None
-    return Allowance(max(0.0, min(left)) if left else None, tokens)
+    money = ((limits.max_turn_cost, spent.turn_cost), (limits.max_session_cost, spent.session_cost))
+    left = [ceiling - used for ceiling, used in money if ceiling]
+    return Allowance(
+        max(0.0, min(left)) if left else None,
+        _rest(limits.max_tokens or None, spent.tokens),
+        _rest(limits.max_tool_calls or None, spent.calls),
+    )
+
+
+def _rest(most: int | None, used: int) -> int | None:
+    return None if most is None else max(0, most - used)
 
 
 def _least(one: float | None, other: float | None) -> float | None:
@@ -120,6 +143,6 @@ def _least(one: float | None, other: float | None) -> float | None:
     return min(known) if known else None
 
 
-def _least_tokens(one: int | None, other: int | None) -> int | None:
+def _least_count(one: int | None, other: int | None) -> int | None:
     known = [value for value in (one, other) if value is not None]
     return min(known) if known else None

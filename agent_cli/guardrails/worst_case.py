@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from agent_cli.guardrails.ledger import SHARE, Children
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.values import Plain
@@ -40,6 +42,7 @@ def worst_case(limits: Limits, children: Children, side_by_side: int) -> WorstCa
     rows = (
         _row("steps", "requests", limits.max_steps, children.max_steps),
         _row("duration", "seconds", limits.max_duration, children.max_duration),
+        _row("tool calls", "calls", limits.max_tool_calls, math.ceil(SHARE * (limits.max_tool_calls or 0))),
         _row("tokens", "tokens", limits.max_tokens, _slice(children.max_tokens, limits.max_tokens)),
         _row("cost", "USD", usd, _child_usd(children, usd)),
     )

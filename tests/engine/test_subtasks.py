@@ -371,6 +371,20 @@ async def test_under_hard_budgets_each_reserves_in_its_own_slice_and_all_of_them
     await session.close()
 
 
+async def test_its_calls_count_against_the_ceiling_of_the_session_and_it_has_a_tenth_of_them():
+    log, reader = ListLog(), tools()
+    batch = wants(*[("grep", {"path": f"{n}"}) for n in range(2)])
+    small = Playing(batch, batch, says("two of four"))
+    large = Playing(asks("q"), wants(*[("grep", {"path": f"p{n}"}) for n in range(18)]), says("enough"))
+    session = opened(large, small, *reader, log=log, limits=Limits(max_tool_calls=20))
+    await run(session, say("go"))
+    (end,) = ends(log)
+    assert (end.outcome, "its budget of tool-calls was used up" in end.digest) == ("budget-exhausted", True)
+    (trip,) = [event for event in of_branches(log)[""] if isinstance(event, ev.GuardrailTrip)]
+    assert trip.reason.startswith("tool-call ceiling reached (3/20); 18 more asked for")
+    await session.close()
+
+
 async def test_additive_budgets_come_on_top_of_the_sessions():
     usage = Usage(input=1_000)  # 10 cents, as much as the session may spend
     small = Playing(wants(("grep", {"path": "x"}), usage=usage), says("found", usage=usage))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_cli.guardrails.budgets import Spent
 from agent_cli.guardrails.ledger import SHARE, Allowance, Children, Ledger, free
 from agent_cli.guardrails.worst_case import admitted, worst_case
 from agent_cli.kernel.limits import Limits
@@ -42,9 +43,10 @@ def test_nothing_left_is_empty():
 
 
 def test_the_nearest_ceiling_counts():
-    limits = Limits(max_turn_cost=2.0, max_session_cost=10.0, max_tokens=1_000)
-    assert free(limits, 0.5, 9.5, 400) == Allowance(0.5, 600)
-    assert free(Limits(), 0.5, 9.5, 400) == Allowance()
+    limits = Limits(max_turn_cost=2.0, max_session_cost=10.0, max_tokens=1_000, max_tool_calls=60)
+    spent = Spent(calls=57, tokens=400, turn_cost=0.5, session_cost=9.5)
+    assert free(limits, spent) == Allowance(0.5, 600, 3)
+    assert free(Limits(), spent) == Allowance()
 
 
 @given(st.floats(0.01, 100), st.lists(st.tuples(MAYBE, MAYBE, st.floats(0, 1), st.booleans()), max_size=12))
@@ -80,6 +82,22 @@ def test_tokens_are_shared_in_the_same_way(ceiling: int, spends: list[int]):
         took = min(wanted, slice_.tokens)
         ledger, spent = ledger.spend(str(number), 0.0, took), spent + took
         assert spent + sum(held.open_tokens for held in ledger.held) <= ceiling
+
+
+@given(st.integers(0, 500), st.lists(st.tuples(st.integers(1, 90), st.booleans()), max_size=12))
+def test_tool_calls_are_shared_too_and_no_run_of_children_makes_too_many(
+    ceiling: int, children: list[tuple[int, bool]]
+):
+    ledger, made = Ledger(), 0
+    for number, (wanted, ends) in enumerate(children):
+        slice_ = ledger.slice(Allowance(calls=ceiling - made), Allowance())
+        assert slice_.calls is not None
+        assert slice_.is_empty == (ledger.left(Allowance(calls=ceiling - made)).calls == 0)
+        ledger = ledger.reserve(str(number), slice_)
+        took = min(wanted, slice_.calls)
+        ledger, made = ledger.spend(str(number), calls=took), made + took
+        ledger = ledger.release(str(number)) if ends else ledger
+        assert made + sum(held.open_calls for held in ledger.held) <= ceiling
 
 
 # ── the worst case ──
