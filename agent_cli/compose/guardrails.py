@@ -97,4 +97,6 @@ def _limits(halts: Halts, settings: Settings) -> Limits:
 
 
 def _watchdog(halts: Halts, settings: Settings) -> str:
-    return settings.safety.watchdog or ("enforce" if halts.watchdog else "warn")
+    """What no config says is what the session's runs had, as far as a trip shows it."""
+    stopped = any(trip.guardrail == "watchdog" for trip in halts.trips)
+    return settings.safety.watchdog or ("enforce" if stopped else "warn")

@@ -99,6 +99,18 @@ def test_a_trip_that_cannot_be_read_locks_no_session(session, capfd, tmp_path):
     assert "Entry 4 (guardrail-trip) cannot be read by this version" in out
 
 
+def test_show_knows_from_its_trips_that_a_session_was_watched_strictly(session, capfd, tmp_path):
+    assert "watchdog warn" in asked(capfd, "guardrails", "show", session)[1]
+    store = open_store(tmp_path / "home" / "sessions.db")
+    log = store.open(session)
+    stopped = ev.GuardrailTrip("watchdog", "no-news", "critical", "session", "in circles", halted_turn=True)
+    for seq, fact in enumerate((stopped, ev.GuardrailReset("watchdog")), len(FACTS) + 1):
+        log.append(ev.Entry(session, seq, time.time(), 1, 0, fact))
+    store.close()
+    assert "watchdog enforce" in asked(capfd, "guardrails", "show", session)[1]
+    assert "watchdog off" in asked(capfd, "--watchdog", "off", "guardrails", "show", session)[1]
+
+
 def test_one_guardrail_is_as_good_a_name(session, capfd):
     told = asked(capfd, "guardrails", "show", session)
     assert asked(capfd, "guardrail", "show", session) == told
