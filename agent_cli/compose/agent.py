@@ -108,7 +108,7 @@ class Agent(Reductions, Switches):
 
     def send(self, command: Command) -> None:
         """Steers a running turn, interrupts it, answers an approval. Raises StoreError."""
-        if self._log is None:
+        if self._log is None and isinstance(command, Say):
             self._log = follow(self._session)
         self._session.send(command)
 
