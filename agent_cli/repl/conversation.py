@@ -31,6 +31,7 @@ MORE = ". "
 TWICE = 1.0
 """Seconds in which a second interrupt means to leave."""
 STOPPED = 128
+HEARD = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Conversation:
@@ -72,7 +73,7 @@ class Conversation:
     async def run(self, session: Door, first: str) -> int:
         """Until the person leaves. Returns the exit code; the session is closed."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in HEARD:
             with suppress(NotImplementedError):  # of Windows' event loop
                 loop.add_signal_handler(number, self._signalled, number)
         await self._begin(session)
@@ -87,7 +88,7 @@ class Conversation:
                     await self._next()
         finally:
             await self._end("the operator left")
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in HEARD:
                 with suppress(NotImplementedError):
                     loop.remove_signal_handler(number)
         return self.exit_code
@@ -272,7 +273,7 @@ class Conversation:
     # ── being stopped ──
 
     def _signalled(self, number: signal.Signals) -> None:
-        if number == signal.SIGTERM:
+        if number != signal.SIGINT:
             self.exit_code = STOPPED + number
             self.leave()
             self._asker.interrupt()

@@ -92,7 +92,21 @@ def test_the_screen_opens_a_session_without_pydantic_and_typer():
     assert heavy_in(modules_after(code), "typer", "pydantic", "pydantic_settings") == []
 
 
-@pytest.mark.parametrize("room", ["kernel", "ports", "context", "guardrails", "permissions", "engine"])
+def test_a_conversation_in_lines_imports_no_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("AGENT_CLI_HOME", str(tmp_path))
+    code = (
+        "import os, sys; os.dup2(os.open(os.devnull, os.O_RDONLY), 0)\n"
+        "sys.argv = ['agent-cli', '--no-tui', '--provider', 'echo', 'hello']\n"
+        "from agent_cli.__main__ import main; main()"
+    )
+    modules = modules_after(code, cwd=tmp_path)
+    assert "agent_cli.repl.conversation" in modules  # it did run
+    assert heavy_in(modules, *HEAVY, "typer", "pydantic", "rich", "httpx2") == []
+
+
+@pytest.mark.parametrize(
+    "room", ["kernel", "ports", "context", "guardrails", "permissions", "engine", "talk", "headless", "repl"]
+)
 def test_the_lower_floors_import_nothing_heavy(room: str):
     code = f"import pkgutil, importlib, agent_cli.{room} as room\n"
     if room != "ports":

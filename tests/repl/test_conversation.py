@@ -201,19 +201,20 @@ async def test_ctrl_c_while_a_turn_runs_stops_it_and_the_conversation_goes_on():
     assert code == 0
 
 
-async def test_sigterm_ends_it_cleanly():
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+async def test_a_signal_ends_it_cleanly(number, expected):
     session = Answering((ev.TextDelta("half"),))
 
     async def stop():
         async with asyncio.timeout(20):
             while not session.state.running:  # noqa: ASYNC110  the session tells nobody else
                 await asyncio.sleep(0.005)
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
 
     stopping = asyncio.create_task(stop())
     _, code = await talk(session, Typed("one"))
     await stopping
-    assert (code, session.closed) == (143, "the operator left")
+    assert (code, session.closed) == (expected, "the operator left")
 
 
 async def test_twice_ctrl_c_at_an_empty_line_leaves():
