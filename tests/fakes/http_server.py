@@ -143,7 +143,7 @@ class FakeService:
             await _send(writer, Raw(200, {"data": [], "models": []}))
             return True
         rules, events_of = wire_of(request.path)
-        if broken := list(rules(request)):
+        if broken := _broken(rules, request):
             self.violations += broken
             await _send(writer, Raw(400, {"error": {"type": "invalid_request_error", "message": broken[0]}}))
             return True
@@ -185,6 +185,14 @@ class FakeService:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
+
+
+def _broken(rules: Callable[[Received], Iterator[str]], request: Received) -> list[str]:
+    """What is refused; a body in which a rule does not find its way is one of that."""
+    try:
+        return list(rules(request))
+    except (TypeError, KeyError, AttributeError, ValueError, IndexError) as problem:
+        return [f"Invalid JSON payload received: {problem!r}"]
 
 
 def wire_of(
