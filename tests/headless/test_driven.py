@@ -11,7 +11,10 @@ import pytest
 
 from agent_cli.headless import inbound
 from agent_cli.headless.driven import drive
+from agent_cli.headless.jsonl import StreamPrinter
 from agent_cli.headless.narration import Level
+from agent_cli.headless.printer import Voice
+from agent_cli.headless.streams import Stream
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt, Say, SetMode
 from agent_cli.kernel.messages import Text
@@ -195,3 +198,16 @@ async def test_a_signal_ends_it_cleanly_whether_a_turn_runs_or_not(pipe, busy):
     code, lines, err = await driven(feed, pipe, (Text("go"),), meanwhile=stop)
     assert (code, lines[-1]["exit_code"], lines[-1]["type"]) == (143, 143, "result")
     assert "interrupted by SIGTERM" in err
+
+
+async def test_a_reader_that_goes_away_ends_the_session(pipe):
+    reader, writer = os.pipe()
+    never = asyncio.Event()
+    feed = Feed(ev.StepStarted("m"), *(ev.TextDelta("word " * 500) for _ in range(50)), never, DONE)
+    printer = StreamPrinter(Stream(writer), Voice(Stream(writer), Level.QUIET))
+    task = asyncio.create_task(drive(feed, (Text("go"),), printer, descriptor=pipe.descriptor))
+    await feed.begun.wait()
+    os.close(reader)
+    assert await task == 0
+    assert feed.closed.is_set()
+    os.close(writer)

@@ -10,6 +10,7 @@ from agent_cli.headless.narration import Level
 from agent_cli.headless.printer import Voice
 from agent_cli.headless.run import run_once
 from agent_cli.headless.streams import Stream
+from agent_cli.headless.structured import Shape
 from agent_cli.headless.text import TextPrinter
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall
@@ -224,3 +225,20 @@ async def test_on_a_terminal_quiet_shows_the_answer_alone():
         *step("Let me look.", READ), *ran(READ, "42"), *step("42"), DONE, level=Level.QUIET
     )
     assert shown == "42\n"
+
+
+async def held(*script, level=Level.NORMAL):
+    """With an answer that has to be a number; what a terminal shows."""
+    terminal = Terminal(level)
+    code = await run_once(Feed(*script), SAY, terminal.printer, shape=Shape({"type": "integer"}))
+    return code, terminal.rest()
+
+
+async def test_on_a_terminal_an_answer_that_has_to_fit_a_schema_is_shown_when_it_does():
+    code, shown = await held(*step("Let me| look.", READ), *ran(READ, "42"), *step("```\n|42|\n```"), DONE)
+    assert (code, shown) == (0, "Let me look.\n  read_file notes.txt: ok (0.50 s)\n42\n")
+    code, shown = await held(*step("for|ty-two"), DONE)
+    assert code == 1
+    assert "forty-two" not in shown
+    assert shown.count("asked for once more") == 1
+    assert shown.endswith("(exit 1)\n")
