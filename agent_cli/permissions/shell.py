@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from agent_cli.permissions.runners import BEHIND, PREFIXES, SHELLS, lines_of, starts
+
 Words = tuple[str, ...]
 
 
@@ -43,16 +45,6 @@ class Scan(NamedTuple):
         return (*self.found, *self.nested)
 
 
-SHELLS = frozenset(
-    {"sh", "bash", "zsh", "dash", "ksh", "fish", "eval", "ssh", "su", "watch", "script", "trap", "parallel"}
-)
-PREFIXES = SHELLS | {
-    "sudo", "doas", "env", "xargs", "nohup", "nice", "ionice", "time", "timeout", "gtimeout", "setsid", "stdbuf",
-    "command", "builtin", "exec", "find", "fd", "chroot", "flock", "unshare", "strace", "busybox",
-    "if", "then", "else", "elif", "while", "until", "do", "!", "{", "coproc", "function",
-}  # fmt: skip
-"""Words behind which another command may stand."""
-
 _RESERVED = frozenset({
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function",
     "select", "in", "!", "time", "coproc", "[[", "]]", "{", "}",
@@ -63,7 +55,6 @@ _REDIRECTION = re.compile(r"&>>?|>>|>\||>&|<<<|<<-?|<&|<>|<|>")
 _DUPLICATE = re.compile(r"(?:\d+|-)(?![^\s;&|<>()])")
 _DELIMITER = re.compile(r"[ \t]*(?:'([^']*)'|\"([^\"]*)\"|(\\?[^\s;&|<>()]+))")
 _SAFE_WORD = re.compile(r"[\w@%+=:,./~^-]+")
-_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 _DEPTH = 5
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
@@ -109,25 +100,27 @@ def _unwrapped(words: Words, depth: int) -> Iterator[Words]:
         return
     verb = verb_of(words)
     yield (verb, *words[1:])
-    if verb not in PREFIXES or depth > _DEPTH or words[1:2] in (("-v",), ("-V",)):
+    if depth > _DEPTH or words[1:2] in (("-v",), ("-V",)):
         return
-    for start in _starts(verb, words):
+    yield from _lines_in(verb, words, depth)
+    looked = False
+    for start in starts(verb, words):
         inner = words[start:]
-        yield (verb_of(inner) or inner[0], *inner[1:])
-        if verb_of(inner) in PREFIXES or _ASSIGNMENT.match(inner[0]):
+        named = verb_of(inner)
+        yield (named or inner[0], *inner[1:])
+        if named in PREFIXES or _ASSIGNMENT.match(inner[0]):
             yield from _unwrapped(inner, depth + 1)
             break
-    for word in words[1:] if verb in SHELLS else ():
+        if named in BEHIND and not looked:
+            looked = True
+            yield from _lines_in(named, inner, depth)
+
+
+def _lines_in(verb: str, words: Words, depth: int) -> Iterator[Words]:
+    for word in lines_of(verb, words):
         if not _SAFE_WORD.fullmatch(word):
             for segment in scan(word).segments:
                 yield from _unwrapped(segment.words, depth + 1)
-
-
-def _starts(verb: str, words: Words) -> list[int]:
-    """Where a command may start behind a prefix: at any word, since its options may take values."""
-    if verb not in ("find", "fd"):
-        return list(range(1, len(words)))
-    return [at for at in range(2, len(words)) if words[at - 1] in _FIND_RUNS]
 
 
 @lru_cache(256)
