@@ -242,6 +242,13 @@ def test_a_recipe_wins_over_the_project(project: Path) -> None:
     assert (loaded.settings.budgets.max_tool_calls, loaded.settings.tools.concurrency) == (60, 2)
 
 
+def test_a_file_that_the_run_names_wins_over_a_recipe(project: Path) -> None:
+    (project / "run.json").write_text('{"budgets": {"max_tool_calls": 7}}')
+    given = replace(options(project, "guarded"), config_file=project / "run.json")
+    loaded = prepare(given)
+    assert (loaded.settings.budgets.max_tool_calls, loaded.settings.budgets.max_tokens) == (7, 400_000)
+
+
 async def test_its_instructions_are_in_the_prompt(project: Path) -> None:
     made(project / "mine", {}, "Whistle while you work.")
     session = open_session(options(project, "./mine", model__provider="echo")).session
