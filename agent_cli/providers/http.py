@@ -23,7 +23,7 @@ from agent_cli.kernel.errors import (
     ProviderError,
     StreamCut,
 )
-from agent_cli.providers import faults
+from agent_cli.providers import faults, quick_import
 from agent_cli.providers.faults import Service
 from agent_cli.providers.sse import EventReader, EventTooLong, looks_like_events
 
@@ -103,8 +103,7 @@ class Http:
     def client(self) -> Any:
         """The client of the HTTP library (httpx2.AsyncClient), opened once."""
         if self._client is None:
-            import httpx2
-
+            httpx2 = quick_import.httpx2()
             patience = httpx2.Timeout(None, connect=min(self.first_byte_timeout, CONNECT_TIMEOUT))
             self._client = httpx2.AsyncClient(
                 timeout=patience, verify=self._trust(), trust_env=self._trust_env
