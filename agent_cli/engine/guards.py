@@ -196,6 +196,8 @@ class Guards:
         return clean
 
     def _of(self, surface: Surface) -> tuple[Check | SlowCheck, ...]:
+        if surface == "output" and not self._core.parts.armed.own:
+            return ()  # none of ours looks at answers
         if self._checks is None:
             from agent_cli.guardrails.checks.book import book  # with the first call, not with the start
             from agent_cli.permissions.secrets import looks_secret

@@ -9,7 +9,7 @@ PROGRAM = """
 import sys
 from agent_cli.providers.quick_import import httpx2
 library = httpx2()
-print("importlib.metadata" in sys.modules, "tempfile" in sys.modules)
+print("importlib.metadata" in sys.modules, "importlib.abc" in sys.modules)
 import httpcore2, importlib.metadata
 print(library.__version__ == importlib.metadata.version("httpx2"))
 print(httpcore2.__version__ == importlib.metadata.version("httpcore2"))
