@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from agent_cli.compose.health_of_machine import of_machine
 from agent_cli.compose.health_of_models import of_models
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import prepare
 from agent_cli.config.sources import Loaded
-from agent_cli.kernel.errors import AgentError, ConfigError
+from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.talk.health import Condition
 
 
@@ -32,6 +33,7 @@ def _examined(options: RunOptions) -> Iterator[Condition]:
     if loaded is not None:
         yield from _config(loaded)
         yield from of_models(options, loaded)
+        yield from _switches(options, loaded)
     yield from of_machine(options, loaded)
 
 
@@ -57,3 +59,15 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
             "trust", "note", f"this project is not trusted; left out: {', '.join(loaded.left_out)}",
             "Look at them, then start once with --trust.",
         )  # fmt: skip
+
+
+def _switches(options: RunOptions, loaded: Loaded) -> Iterator[Condition]:
+    """What was stopped from outside: whoever wonders why nothing runs finds it here."""
+    from agent_cli.compose.kill_switch import listed
+
+    with suppress(StoreError):  # told of the database
+        on = listed(options, loaded, every=False)
+        if on:
+            says = "\n".join(f"{switch.scope} is stopped by {switch.by}: {switch.why}" for switch in on)
+            remedy = f"`agent-cli kill-switch off --scope {on[0].scope}`, once it may go on."
+            yield Condition("kill switch", "note", says, remedy)

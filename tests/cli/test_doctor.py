@@ -157,3 +157,12 @@ def test_the_words_of_a_condition():
     found = (Condition("git", "note", "not found", "Install git."), Condition("model", "wrong", "none"))
     assert rows(found) == [("! git", "not found\n→ Install git."), ("✗ model", "none")]
     assert verdict(found) == "Something needed is missing: model."
+
+
+def test_a_kill_switch_that_is_on_is_told_with_the_way_to_take_it_back(look, ask):
+    assert "kill switch" not in look("--provider", "echo")[1]
+    assert ask("kill-switch", "on", "--scope", "all", "--why", "an audit", "--by", "ops")[0] == 0
+    code, found = look("--provider", "echo")
+    assert code == 0
+    assert "all is stopped by ops: an audit" in found["kill switch"]["says"]
+    assert "agent-cli kill-switch off --scope all" in found["kill switch"]["remedy"]
