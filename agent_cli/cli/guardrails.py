@@ -9,6 +9,7 @@ import typer
 
 from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.guardrails_eval import evaluate
+from agent_cli.cli.guardrails_explain import explain
 from agent_cli.cli.guardrails_report import report
 from agent_cli.cli.values import UsageError
 from agent_cli.engine.standing import Standing, lines
@@ -28,6 +29,7 @@ app = typer.Typer(
 
 app.command("eval")(evaluate)
 app.command()(report)
+app.command("explain")(explain)
 
 Session = Annotated[str, typer.Argument(help="Its id, the beginning of it, or its name.", metavar="SESSION")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]

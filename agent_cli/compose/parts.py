@@ -129,7 +129,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
     return replace(
         made,
         heuristic=_heuristic(settings),
-        armed=armed(settings),
+        armed=armed(loaded),
         signals=watch(),
         fresh_signals=watch,
         watchdog=watchdog_mode(settings, attended=options.attended),

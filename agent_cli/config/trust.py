@@ -58,7 +58,8 @@ STRICTER = {
 }
 """Values that only take away."""
 
-RUNS = ("mcp.json", "guardrails.toml", "tools", "hooks", "agents", "commands", "skills", "recipes")
+RULES = "guardrails.toml"
+RUNS = ("mcp.json", RULES, "tools", "hooks", "agents", "commands", "skills", "recipes")
 """Beside the config: what adds tools, programs or words of its own."""
 
 
@@ -81,7 +82,7 @@ def waiting(project: Path) -> Waiting:
         file = files.in_directory(project)
         tree = files.read(file) if file else {}
     held = {".".join(path): value for path, value in _gated(tree)}
-    names = tuple(name for name in RUNS if _is_there(project / name))
+    names = tuple(name for name in RUNS if _is_there(project / name) and _counts(project / name))
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(held, sort_keys=True, default=str).encode())
     for name in names:
@@ -166,6 +167,16 @@ def _kept(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _below(path: Path) -> list[Path]:
     return sorted(found for found in path.rglob("*") if found.is_file()) if path.is_dir() else [path]
+
+
+def _counts(path: Path) -> bool:
+    """Rules that only forbid need nobody's trust."""
+    if path.name != RULES:
+        return True
+    try:
+        return "bypass" in path.read_text("utf-8")
+    except (OSError, ValueError):
+        return True
 
 
 def _is_there(path: Path) -> bool:

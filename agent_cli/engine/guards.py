@@ -15,6 +15,7 @@ from agent_cli.engine.parts import Parts
 from agent_cli.engine.state import State
 from agent_cli.guardrails.checks.check import Act, Check, Content, Found, SlowCheck, Subject, Surface, worst
 from agent_cli.guardrails.checks.past import texts_of
+from agent_cli.guardrails.checks.rules import Bypass
 from agent_cli.guardrails.checks.stops import Down, Held
 from agent_cli.guardrails.secrets.scrub import scrubbed
 from agent_cli.kernel import events as ev
@@ -53,9 +54,7 @@ class Guards:
 
     def __init__(self, core: Guarded, above: Guards | None) -> None:
         self._core = core
-        self._inquiry: Inquiry = (
-            above.inquiry if above else Inquiry(core.parts.clock, core.parts.armed.deadline)
-        )
+        self._inquiry: Inquiry = above.inquiry if above else Inquiry(core.parts.clock, core.parts.armed)
         self._checks: dict[Surface, tuple[Check | SlowCheck, ...]] | None = None
 
     @property
@@ -150,6 +149,8 @@ class Guards:
         """The worst that was found, `_NOTHING` for nothing; None where the turn ends here."""
         core, call_id = self._core, subject.call_id
         found, down = await self._inquiry.ask(self._of(surface), subject, core.state.past)
+        for bypass, where in self._inquiry.stepped():
+            core.record(ev.GuardrailFinding(bypass.check, where, "warn", stepped_around(bypass), call_id))
         for check, each in found:
             core.record(ev.GuardrailFinding(check, surface, each.severity, each.message, call_id))
         most = worst([each.found for each in found])
@@ -231,6 +232,13 @@ def act_of(call: ToolCall, args: Any, touches: Touches) -> Act:
         hosts=touches.hosts,
         deletes=touches.deletes,
     )
+
+
+def stepped_around(bypass: Bypass) -> str:
+    from datetime import datetime  # a bypass is rare
+
+    until = datetime.fromtimestamp(bypass.until).astimezone().isoformat(timespec="minutes")
+    return f"not asked about {bypass.tool} until {until}, by {bypass.owner}: {bypass.reason}"
 
 
 def _commands(line: str) -> tuple[tuple[str, ...], ...]:

@@ -9,9 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agent_cli.engine.alarm import within
+from agent_cli.guardrails.checks.armed import Armed
 from agent_cli.guardrails.checks.check import Check, Content, Found, SlowCheck, Subject, Surface, worst
 from agent_cli.guardrails.checks.past import Past
+from agent_cli.guardrails.checks.rules import Bypass
 from agent_cli.guardrails.checks.stops import Down
+from agent_cli.guardrails.checks.verdicts import Verdicts
 from agent_cli.kernel.guarded import CheckRow
 from agent_cli.kernel.wire import to_json
 from agent_cli.ports import Clock
@@ -46,9 +50,14 @@ class Named(NamedTuple):
 class Inquiry:
     """Of one session. `ask` gives everything that was found, or what could not be asked."""
 
-    def __init__(self, clock: Clock, deadline: float) -> None:
+    def __init__(self, clock: Clock, armed: Armed) -> None:
         self._clock = clock
-        self._deadline = deadline
+        self._armed = armed
+        self._deadline = armed.deadline
+        self._kept = Verdicts(
+            repr((armed.actions, armed.untrusted_text, [check.version for check in armed.own]))
+        )
+        self._stepped: list[tuple[Bypass, Surface]] = []
         self._times: dict[tuple[str, Surface], Times] = {}
 
     async def ask(
@@ -57,6 +66,8 @@ class Inquiry:
         """In their order; slow ones are not asked any more where something is refused already."""
         named: list[Named] = []
         for check in checks:
+            if self._steps_around(check, subject):
+                continue
             if isinstance(check, SlowCheck):
                 if _refused(named):
                     break
@@ -69,10 +80,33 @@ class Inquiry:
                 return named, down
         return named, None
 
+    def stepped(self) -> list[tuple[Bypass, Surface]]:
+        """What was stepped around since the last time."""
+        found, self._stepped = self._stepped, []
+        return found
+
+    def _steps_around(self, check: Check | SlowCheck, subject: Subject) -> bool:
+        now = self._clock.now()
+        bypass = next(
+            (each for each in self._armed.bypasses if each.holds(check.name, subject.tool, now)), None
+        )
+        if bypass is not None:
+            self.times(check.name, check.surface).missing += 1
+            self._stepped.append((bypass, check.surface))
+        return bypass is not None
+
     def quick(self, check: Check, subject: Subject, past: Past) -> tuple[Found | None, Down | None]:
         times, began = self.times(check.name, check.surface), self._clock.monotonic()
         try:
-            found = check.look(subject, past)
+            hangs = getattr(check, "may_hang", False)
+            found = (
+                within(self._deadline, lambda: check.look(subject, past))
+                if hangs
+                else check.look(subject, past)
+            )
+        except TimeoutError:
+            times.missing += 1
+            return None, Down(check.name, check.surface, self._late())
         except Exception as problem:
             log.exception("the check %s broke", check.name)
             times.missing += 1
@@ -89,6 +123,11 @@ class Inquiry:
         times, began = self.times(check.name, check.surface), self._clock.monotonic()
         if not check.gates and not sampled(subject, check.sample):
             return None, None
+        key = self._kept.key(check, subject, past) if check.keeps else ""
+        known = self._kept.get(key, began) if key else None
+        if known is not None:
+            times.cached += 1
+            return known.found, None
         try:
             async with asyncio.timeout(self._deadline):
                 found = await check.look(subject, past)
@@ -100,6 +139,8 @@ class Inquiry:
         else:
             times.took(self._clock.monotonic() - began)
             times.found += found is not None
+            if key:
+                self._kept.put(key, found, began + check.keeps)
             return found, None
         times.missing += 1
         if not check.gates:

@@ -42,7 +42,7 @@ admission.pool admission.when_full admission.wait admission.lease admission.hard
 admission.degraded_concurrency
 safety.bash_search_gate safety.small_tier_parent safety.watchdog watchdog.profile watchdog.signals.NAME.threshold
 watchdog.signals.NAME.severity watchdog.signals.NAME.scope watchdog.signals.NAME.enabled
-guardrails.redact guardrails.untrusted_text guardrails.deadline guardrails.actions.exfiltration guardrails.actions.max_per_turn
+guardrails.redact guardrails.untrusted_text guardrails.deadline guardrails.checks guardrails.actions.exfiltration guardrails.actions.max_per_turn
 guardrails.actions.rate guardrails.actions.max_written_bytes guardrails.actions.max_deleted_bytes guardrails.actions.volume
 guardrails.actions.redacted_text guardrails.actions.unread guardrails.actions.unusual_path guardrails.actions.first_use
 guardrails.output.gate

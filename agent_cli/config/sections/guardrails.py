@@ -57,5 +57,9 @@ class Guardrails(Section, frozen=True):
         Annotated[Duration, Meta(gt=0)],
         says("Most time of one check; what takes longer counts as unavailable."),
     ] = 2.0
+    checks: Annotated[
+        tuple[Name, ...],
+        says("Checks of installed packages that are asked, by the names of their entry points."),
+    ] = ()
     actions: Annotated[Actions, says("What is sensible to do now.")] = Actions()
     output: Annotated[Leaving, says("What leaves.")] = Leaving()

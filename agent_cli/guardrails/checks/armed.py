@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from agent_cli.guardrails.checks.check import Check, SlowCheck, Stance
+from agent_cli.guardrails.checks.rules import Bypass
 from agent_cli.kernel.values import Plain
 
 
@@ -34,7 +35,8 @@ class Habits(Plain, frozen=True):
 
 class Armed(Plain, frozen=True):
     """`redact` takes secrets out of everything before it is recorded or shown; `gate` holds answers until they were
-    looked at. `deadline` is seconds that one check may take. `own` are the operator's checks, the quick ones first.
+    looked at. `deadline` is seconds that one check may take. `own` are the operator's checks. `bypasses` hold until they
+    expire.
     """
 
     redact: bool = True
@@ -44,3 +46,4 @@ class Armed(Plain, frozen=True):
     deadline: float = 2.0
     habits: Habits = Habits()
     own: tuple[Check | SlowCheck, ...] = ()
+    bypasses: tuple[Bypass, ...] = ()

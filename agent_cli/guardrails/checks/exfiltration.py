@@ -68,7 +68,7 @@ MOST = 200
 
 
 class Exfiltration:
-    """`looks_secret` says of a path whether it looks as if it held secrets."""
+    """A secret that would leave this machine. `looks_secret` says of a path whether it looks as if it held secrets."""
 
     name = "exfiltration"
     version = "1"

@@ -73,7 +73,7 @@ _HIDDEN_LETTERS = re.compile("[A-Za-z](?:[\u200b-\u200f\u2060-\u2064\u00ad\ufeff
 
 
 class UntrustedText:
-    """On everything that comes from files, programs and pages."""
+    """Instructions to the model in what comes from files, programs and pages."""
 
     name = "untrusted-text"
     version = "1"
