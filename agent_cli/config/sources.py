@@ -6,7 +6,7 @@ Lists of rules, tools and paths are joined; everything else is replaced key by k
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from agent_cli.config import (
     check,
     fields,
     files,
-    lines,
     old_spellings,
     places,
     problems,
@@ -253,16 +252,23 @@ def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
                 f"{layer.origin} was written for a newer agent-cli; '{name}' is unknown to this one and ignored."
             )
         else:
-            wrong.append(problems.unknown((name,), lines.located(layer.origin, (name,))))
+            wrong.append(problems.unknown((name,), _located(layer.origin, (name,))))
     try:
         check.read(Settings, layer.tree)
     except check.Refused as refused:
         wrong.extend(
-            problems.told(mistake, lines.located(layer.origin, mistake.path), layer.written)
+            problems.told(mistake, _located(layer.origin, mistake.path), layer.written)
             for mistake in refused.mistakes
         )
         return
     old_spellings.renew(layer.origin, layer.tree, wrong, notices)
+
+
+def _located(origin: str, path: Sequence[str | int]) -> str:
+    """With the line, where it is a file."""
+    from agent_cli.config.lines import located
+
+    return located(origin, path)
 
 
 def _leave_out(layer: Layer, notices: list[str]) -> None:

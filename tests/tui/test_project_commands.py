@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Rewind, Say, SetEffort
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.outputs import FileDiff
@@ -76,6 +77,16 @@ def test_memory_lists_the_instructions_and_a_line_is_added_to_them():
     assert desk.remembered == ["never push to main"]
     made.run("# A heading\nof a message")
     assert session.commands == [Say((Text("# A heading\nof a message"),))]
+
+
+def test_memory_lists_what_joined_while_the_session_went_on():
+    made, _, session = board()
+    session.play(
+        ev.OperatorMessage((Text("Instructions from /p/src/AGENTS.md:\n\nMind the tabs."),), by="product")
+    )
+    text = made.run("/memory", 120)
+    assert "/p/src/AGENTS.md" in text
+    assert "joined when something beside it was touched" in " ".join(text.split())
 
 
 def test_diff_shows_what_was_changed_and_what_is_not_known():
