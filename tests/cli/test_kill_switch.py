@@ -109,7 +109,7 @@ def test_what_is_no_scope_is_refused(home, capfd, scope):
 
 def test_a_reason_is_needed_and_a_session_has_to_be_there(home, capfd):
     assert asked(capfd, "kill-switch", "on", "--scope", "all", "--why", " ")[0] == 2
-    assert asked(capfd, "kill-switch", "on", "--scope", "session:nobody", "--why", "x")[0] == 1
+    assert asked(capfd, "kill-switch", "on", "--scope", "session:nobody", "--why", "x")[0] == 2
 
 
 def test_a_name_that_nothing_has_is_told(home, capfd):

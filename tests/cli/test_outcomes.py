@@ -69,7 +69,7 @@ ENDINGS = {
     "a wrong setting": Ending([ANSWER], ("--config", "wrong.json"), 2, "error", "config"),
     "a wrong schema": Ending([ANSWER], ("--json-schema", "wrong.json"), 2, "error", "config"),
     "no model": Ending([ANSWER], ("--provider", "anthropic"), 2, "error", "config"),
-    "no such session": Ending([ANSWER], ("-r", "nothing-like-it"), 1, "error", "session-not-found"),
+    "no such session": Ending([ANSWER], ("-r", "nothing-like-it"), 2, "error", "session-not-found"),
 }  # fmt: skip
 
 
