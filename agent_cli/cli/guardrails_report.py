@@ -87,6 +87,7 @@ def _lines(found: Report) -> Iterator[str]:
             + ", ".join(f"{count} {kind}" for kind, count in card.became if count)
             + "."
         )
+    yield from _section("Checks, and what they took", _checks(card))
     yield from _section("Turns by kind", _parts(card))
     yield from _rest(found)
 
@@ -132,6 +133,18 @@ def _overshoots(card: Scorecard) -> str:
     return table(head, rows, frozenset({1, 2, 3, 4, 5})) if rows else ""
 
 
+def _checks(card: Scorecard) -> str:
+    head = ("check", "surface", "asked", "found", "missing", "ms", "longest")
+    rows = [
+        (
+            row.check, row.surface, f"{row.runs:,}", f"{row.found:,}", str(row.missing), f"{row.average_ms:.3f}",
+            f"{row.longest_ms:.3f}",
+        )
+        for row in card.checks
+    ]  # fmt: skip
+    return table(head, rows, frozenset(range(2, 7))) if rows else ""
+
+
 def _parts(card: Scorecard) -> str:
     rows = [
         (row.by, row.name, str(row.turns), str(row.stopped), FEW if row.share is None else f"{row.share:.1%}")
@@ -149,8 +162,6 @@ def _rest(found: Report) -> Iterator[str]:
     now = time.time()
     for session, what, since in waits.open:
         yield f"  {session} still waits for an answer about {one_line(what, 100)}, {now - since:,.0f} s by now"
-    if found.card.missing:
-        yield f"Missing samples of checks that only measure: {found.card.missing}."
     for pool in found.pools:
         rate = FEW if pool.per_10k is None else f"{pool.per_10k:,.1f} in 10,000"
         yield f"Pool {pool.pool}: {pool.rejected} of {pool.requests} requests refused ({rate}), {pool.queued} waited."

@@ -12,7 +12,8 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.config.sources import Loaded
 from agent_cli.guardrails.book import NAMES, signals
 from agent_cli.guardrails.measure import replay_log
-from agent_cli.guardrails.scorecard import LEAST, Run, Scorecard, read, score
+from agent_cli.guardrails.scorecard import LEAST, Scorecard, score
+from agent_cli.guardrails.turns import Run, read
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import StoreUnwritable
 from agent_cli.kernel.switching import KillSwitch

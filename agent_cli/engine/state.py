@@ -58,7 +58,7 @@ class State(msgspec.Struct):
     `task_class` is the kind of work that this run was started for, "" for none.
     `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
     session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
-    `waiting` are messages that the model has not seen, by the seq of their entry. `budget_warned` are dimensions
+    `open_calls` counts calls of the step that have no result yet. `waiting` are messages that the model has not seen, by the seq of their entry. `budget_warned` are dimensions
     with their limits. `plan` is the text of the plan in force, in `plan_path`; `plan_revoked` why the last one is no more;
     `todo` what the last successful call of that tool set; `joined` are files of instructions that came in while it went
     on, with their sizes in bytes.
@@ -96,6 +96,7 @@ class State(msgspec.Struct):
     boundaries: Boundaries = msgspec.field(default_factory=Boundaries)
     checkpoint: CheckpointMode = "off"
     pending: dict[str, ev.ApprovalRequested] = msgspec.field(default_factory=dict)
+    open_calls: int = 0
     waiting: dict[int, Say] = msgspec.field(default_factory=dict)
     spoken: list[Spoken] = msgspec.field(default_factory=list)
     grants: tuple[str, ...] = ()
@@ -175,6 +176,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.TurnError() | ev.TurnCompleted():
             state.running, state.ending = False, entry.event
             state.pending.clear()
+            state.open_calls = 0
             _leave(state, entry.time)
         case ev.SubtaskStarted() | ev.SubtaskCompleted():
             _branch(state, entry, entry.event)
@@ -305,10 +307,12 @@ def _work(
     match event:
         case ev.ToolCallProposed(call):
             state.turn_calls += 1
+            state.open_calls += 1
             state.calls += 1
             if call.name == TODO:
                 state.todo_asked[call.call_id] = call
         case ev.ToolReturned(call_id, output=output):
+            state.open_calls = max(state.open_calls - 1, 0)
             _set_todo(state, state.todo_asked.pop(call_id, None), output)
             _estimate(state, estimate.tokens_of_result(output))
         case ev.PlanRecorded(path, plan):

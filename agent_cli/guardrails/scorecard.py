@@ -5,13 +5,12 @@ Every rate has the denominator of its decision point: turns that never could hav
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from agent_cli.guardrails.admission import percentile
+from agent_cli.guardrails.turns import Run, Turn
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.messages import text_of
 from agent_cli.kernel.values import Plain
 
 LEAST = 30
@@ -21,46 +20,6 @@ GENERIC = frozenset(
 )
 """Ceilings: they stop anything, so that what a signal saw before says more."""
 Became: TypeAlias = Literal["resumed", "reset", "rerun", "abandoned"]
-
-
-@dataclass(slots=True)
-class Turn:
-    """One turn, as far as it is recorded. Times are seconds since the epoch."""
-
-    session: str
-    number: int
-    model: str
-    task: str
-    guards: str
-    began: float
-    ended: float = 0.0
-    steps: int = 0
-    calls: int = 0
-    executed: int = 0
-    tools: list[str] = field(default_factory=list[str])
-    asked: str = ""
-    trips: list[tuple[ev.GuardrailTrip, float]] = field(default_factory=list[tuple[ev.GuardrailTrip, float]])
-    findings: list[ev.GuardrailFinding] = field(default_factory=list[ev.GuardrailFinding])
-    approvals: list[float] = field(default_factory=list[float])
-    ending: ev.TurnCompleted | ev.TurnError | None = None
-
-    @property
-    def stopped(self) -> ev.GuardrailTrip | None:
-        """What cut it."""
-        return next((trip for trip, _ in self.trips if trip.halted_turn), None)
-
-
-@dataclass(slots=True)
-class Run:
-    """One session. `resets` are the turns after which one came."""
-
-    session: str
-    cwd: str = ""
-    turns: list[Turn] = field(default_factory=list[Turn])
-    resets: list[int] = field(default_factory=list[int])
-    waiting: dict[str, tuple[ev.ApprovalRequested, float]] = field(
-        default_factory=dict[str, tuple[ev.ApprovalRequested, float]]
-    )
 
 
 class Rate(Plain, frozen=True):
@@ -126,8 +85,20 @@ class Waits(Plain, frozen=True):
     open: tuple[tuple[str, str, float], ...]
 
 
+class Checked(Plain, frozen=True):
+    """What a check did and took: milliseconds, on average and at most. `missing` could not be looked at: no passes."""
+
+    check: str
+    surface: str
+    runs: int
+    found: int
+    missing: int
+    average_ms: float
+    longest_ms: float
+
+
 class Scorecard(Plain, frozen=True):
-    """`missing` are samples of checks that only measure and were down: never counted as passes."""
+    """`missing` counts subjects that no check could look at, over all of them."""
 
     sessions: int
     turns: int
@@ -139,49 +110,8 @@ class Scorecard(Plain, frozen=True):
     became: tuple[tuple[Became, int], ...]
     parts: tuple[Part, ...]
     waits: Waits
+    checks: tuple[Checked, ...]
     missing: int
-
-
-def read(session: str, cwd: str, entries: Iterable[ev.Entry]) -> Run:
-    """A recorded session as turns. Facts of subtasks count in the turn that they belong to."""
-    run = Run(session, cwd)
-    for entry in entries:
-        event = entry.event
-        if isinstance(event, ev.TurnStarted) and not entry.branch:
-            run.turns.append(
-                Turn(session, entry.turn, event.model, event.task_class, event.guards, entry.time)
-            )
-        elif isinstance(event, ev.GuardrailReset):
-            run.resets.append(len(run.turns))
-        elif run.turns:
-            _feed(run, run.turns[-1], entry)
-    return run
-
-
-def _feed(run: Run, turn: Turn, entry: ev.Entry) -> None:
-    match entry.event:
-        case ev.OperatorMessage(content, by="operator") if not turn.asked:
-            turn.asked = text_of(content)
-        case ev.StepStarted():
-            turn.steps += 1
-        case ev.ToolCallProposed(call):
-            turn.calls += 1
-            turn.tools.append(call.name)
-        case ev.ToolReturned(executed=True):
-            turn.executed += 1
-        case ev.GuardrailTrip():
-            turn.trips.append((entry.event, entry.time))
-        case ev.GuardrailFinding():
-            turn.findings.append(entry.event)
-        case ev.ApprovalRequested(call_id):
-            run.waiting[call_id] = entry.event, entry.time
-        case ev.ApprovalDecided(call_id):
-            if (asked := run.waiting.pop(call_id, None)) is not None:
-                turn.approvals.append(entry.time - asked[1])
-        case ev.TurnCompleted() | ev.TurnError() if not entry.branch:
-            turn.ending, turn.ended = entry.event, entry.time
-        case _:
-            pass  # nothing of the rest is about what stops
 
 
 def score(runs: Sequence[Run], since: float = 0.0) -> Scorecard:
@@ -207,7 +137,8 @@ def score(runs: Sequence[Run], since: float = 0.0) -> Scorecard:
         became=tuple((kind, sum(cut.became == kind for cut in cuts)) for kind in kinds),
         parts=_parts(turns),
         waits=_waits(runs, turns),
-        missing=sum(found.check.endswith(" (missing)") for turn in turns for found in turn.findings),
+        checks=_checks(turns),
+        missing=sum(row.missing for turn in turns for row in turn.checked),
     )
 
 
@@ -350,6 +281,26 @@ def _parts(turns: Sequence[Turn]) -> tuple[Part, ...]:
         Part(by, name, len(held), stopped, stopped / len(held) if len(held) >= LEAST else None)
         for (by, name), held in sorted(found.items())
         for stopped in (sum(turn.stopped is not None for turn in held),)
+    )
+
+
+def _checks(turns: Sequence[Turn]) -> tuple[Checked, ...]:
+    by: dict[tuple[str, str], list[ev.CheckRow]] = {}
+    for turn in turns:
+        for row in turn.checked:
+            by.setdefault((row.check, row.surface), []).append(row)
+    return tuple(
+        Checked(
+            check,
+            surface,
+            runs,
+            sum(row.found for row in rows),
+            sum(row.missing for row in rows),
+            sum(row.seconds for row in rows) / max(runs, 1) * 1e3,
+            max(row.longest for row in rows) * 1e3,
+        )
+        for (check, surface), rows in sorted(by.items())
+        for runs in (sum(row.runs for row in rows),)
     )
 
 

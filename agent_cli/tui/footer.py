@@ -24,8 +24,12 @@ HINT = 4.0
 """Seconds that a hint stays."""
 
 
+ASKED_EVERY = 10.0
+"""Seconds between two tellings of how long a question waits."""
+
+
 class Footer(Vertical):
-    """`draw` brings it up to date; it ticks once a second while something runs, and never else.
+    """`draw` brings it up to date; it ticks once a second while something runs, every ten while a question waits.
 
     `tell` is for what the operator's command did wrong.
     """
@@ -49,6 +53,8 @@ class Footer(Vertical):
         self._streamed = 0
         self._rate = Rate()
         self._ticker: Timer | None = None
+        self._every = 0.0
+        self._asked = 0.0  # when the question came that waits now; 0 for none
         self._hint: Timer | None = None
         self._hint_of_turn = False
         self._stale = True  # the branch is to be read again
@@ -96,11 +102,12 @@ class Footer(Vertical):
         desk, activity = self._desk, self.activity
         state = desk.session.state if desk.session is not None else None
         moving = desk.running and state is not None and not state.pending
-        if moving and self._ticker is None and desk.welcome.motion:
-            self._ticker = self.set_interval(1.0, self.draw)
-        elif not moving and self._ticker is not None:
-            self._ticker.stop()
-            self._ticker = None
+        pending = state.pending if state is not None else {}
+        self._tick(1.0 if moving else ASKED_EVERY if pending else 0.0)
+        self._asked = self._asked or monotonic() if pending else 0.0
+        activity.held = (
+            status.held_up(state, monotonic() - self._asked) if state is not None and pending else ""
+        )
         activity.beat += desk.welcome.motion
         activity.rate = self._rate.mark(monotonic(), self._streamed) if moving else 0.0
         activity.work = "compacting …" if desk.compacting else ""
@@ -115,6 +122,16 @@ class Footer(Vertical):
         if self.own.command:
             cwd = (state.cwd if state is not None else "") or desk.welcome.cwd
             self.own.say(facts_of(state, activity, desk.welcome.model, desk.mode), cwd)
+
+    def _tick(self, every: float) -> None:
+        """Draws again so often; 0 for only when something happens."""
+        every = every if self._desk.welcome.motion else 0.0
+        if every == self._every:
+            return
+        self._every = every
+        if self._ticker is not None:
+            self._ticker.stop()
+        self._ticker = self.set_interval(every, self.draw) if every else None
 
     def repaint(self, ink: Ink) -> None:
         self.ink = ink

@@ -24,12 +24,16 @@ BAR = 8
 SPINNER = "◐◓◑◒"
 
 
+LONG = 10.0
+"""Seconds after which it is told how long a question waits."""
+
+
 @dataclass(slots=True)
 class Activity:
     """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams.
 
     `work` is what goes on between turns, "" for nothing; `elapsed` are the seconds of it, or of the turn.
-    `stops` is the key that interrupts. `typing` is the mode of the keys, "" where there is only one. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait.
+    `stops` is the key that interrupts. `typing` is the mode of the keys, "" where there is only one. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait. `held` says how long an approval has waited and what it holds up.
     """
 
     connecting: bool = True
@@ -43,6 +47,7 @@ class Activity:
     hint: str = ""
     below: bool = False
     queued: int = 0
+    held: str = ""
     watchdog: str = ""
     alerts: int = 0
     repository: Repository | None = None
@@ -155,7 +160,10 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
     if state is None:
         return Piece(1, ((("✗ no session", ink.bad),), (("✗", ink.bad),)))
     if state.pending:
-        return Piece(0, ((("? waits for your answer", ink.warn),), (("? waits", ink.warn),)))
+        forms = dict.fromkeys(
+            (f"? waits for your answer{activity.held}", "? waits for your answer", "? waits")
+        )
+        return Piece(0, tuple(((text, ink.warn),) for text in forms))
     if not state.running and not activity.work:
         if activity.below:
             return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()))
@@ -179,6 +187,16 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
             ((spin, ink.accent),),
         ),
     )
+
+
+def held_up(state: State, waited: float) -> str:
+    """Of a question that waits for long: since when, and what cannot go on before it is answered."""
+    if waited < LONG:
+        return ""
+    calls = max(state.open_calls - len(state.pending), 0)
+    held = [f"{calls} more call{'s' * (calls != 1)}"] * bool(calls)
+    held += [f"{len(state.waiting)} message{'s' * (len(state.waiting) != 1)}"] * bool(state.waiting)
+    return f" {seconds(waited)}" + (f", holds up {' and '.join(held)}" if held else "")
 
 
 def _mode(mode: Mode, ink: Ink) -> Piece:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_cli.guardrails.scorecard import LEAST, Run, read, score
+from agent_cli.guardrails.scorecard import LEAST, score
+from agent_cli.guardrails.turns import Run, read
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall
 
@@ -145,6 +146,15 @@ def test_approvals_say_how_long_they_took_and_which_still_wait():
     card = score([answered, waits])
     assert card.waits.seconds == (60.0, 60.0, 60.0)
     assert card.waits.open == (("b", "bash rm x", NOON + 5.0),)
+
+
+def test_what_a_check_could_not_look_at_is_no_pass():
+    rows = (ev.CheckRow("remote", "output", 8, 1, 2, 0, 0.4, 0.2),)
+    runs = [session(f"s{number}", START, ev.GuardrailChecked(rows), DONE) for number in range(2)]
+    card = score(runs)
+    (found,) = card.checks
+    assert (found.runs, found.found, found.missing, card.missing) == (16, 2, 4, 4)
+    assert (found.average_ms, found.longest_ms) == (pytest.approx(50.0), pytest.approx(200.0))
 
 
 def test_only_what_began_since_then_counts():

@@ -8,10 +8,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from agent_cli.engine.state import ModelRow, State
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Say
 from agent_cli.kernel.limits import Limits
+from agent_cli.kernel.messages import Text
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.tui.repository import Repository
-from agent_cli.tui.status import Activity, fitted, gauge, money, pieces, tokens
+from agent_cli.tui.status import Activity, fitted, gauge, held_up, money, pieces, tokens
 from tests.fakes.screen import INK
 from tests.fakes.session import CARD, FakeSession
 from tests.tui.samples import asks, whole_turn
@@ -66,6 +68,7 @@ SAMPLES = {
     "retrying": (running(), Activity(elapsed=3.0, waiting="waits 12s: overloaded")),
     "done": (done(), Activity(below=True)),
     "waiting": (waiting(), Activity()),
+    "waiting for long": (waiting(), Activity(held=" 4m 12s, holds up 2 more calls and 1 message")),
     "everything": (compacting_at(170_000), EVERYTHING),
     "compacting": (compacting_at(40_000), Activity(connecting=False, work="compacting …", elapsed=4.0)),
     "hint": (done(), Activity(hint="copied the block through the terminal (OSC 52)")),
@@ -183,3 +186,12 @@ def test_the_kind_of_work_is_named_where_it_was_said():
     state.task_class = "debug"
     assert "debug work" in bar(state, 240)
     assert "debug" not in bar(state, 40)
+
+
+def test_a_question_that_waits_for_long_says_what_it_holds_up():
+    state = waiting()
+    assert held_up(state, 9.0) == ""
+    state.open_calls, state.waiting = len(state.pending) + 2, {7: Say((Text("and then"),))}
+    assert held_up(state, 252.0) == " 4m 12s, holds up 2 more calls and 1 message"
+    state.open_calls, state.waiting = len(state.pending), {}
+    assert held_up(state, 75.0) == " 1m 15s"
