@@ -170,11 +170,13 @@ def _below(path: Path) -> list[Path]:
 
 
 def _counts(path: Path) -> bool:
-    """Rules that only forbid need nobody's trust."""
+    """Rules that only forbid need nobody's trust. The file is read as it will be: TOML can spell a name in many ways."""
     if path.name != RULES:
         return True
+    import tomllib
+
     try:
-        return "bypass" in path.read_text("utf-8")
+        return "bypass" in tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return True
 

@@ -103,25 +103,46 @@ def test_trust_belongs_to_one_directory(project: Path) -> None:
     assert prepare(options(moved)).left_out
 
 
+BYPASS = '[[bypass]]\ncheck = "secrets"\ntool = "bash"\nowner = "me"\nreason = "%s"\nuntil = 2030-01-01T00:00:00Z\n'
+
+
 @pytest.mark.parametrize("name", ["mcp.json", "tools/x.toml", "hooks/x.sh", "guardrails.toml"])
 def test_files_that_bring_programs_wait_for_trust_and_for_it_again_when_they_change(
     project: Path, name: str
 ) -> None:
     file = project / ".agents" / name
     file.parent.mkdir(exist_ok=True)
-    file.write_text("one")
+    text = BYPASS if name == trust.RULES else "%s"
+    file.write_text(text % "one")
     assert prepare(options(project)).left_out == (name.partition("/")[0],)
     assert prepare(options(project, trusts=True)).left_out == ()
     assert prepare(options(project)).left_out == ()
-    file.write_text("two")
+    file.write_text(text % "two")
     assert prepare(options(project)).left_out
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ('[[rule]]\nname = "x"\nsurface = "input"\nmatch = "x"\nseverity = "block"\n', False),
+        ('[[rule]]\nname = "no bypass"\nsurface = "input"\nmatch = "bypass"\nseverity = "block"\n', False),
+        (BYPASS % "x", True),
+        ((BYPASS % "x").replace("[[bypass]]", '[["byp\\u0061ss"]]'), True),
+        ("[[bypass", True),
+    ],
+)
+def test_guardrail_rules_count_at_once_and_ways_around_them_do_not(
+    project: Path, text: str, *, waits: bool
+) -> None:
+    (project / ".agents" / trust.RULES).write_text(text)
+    assert (prepare(options(project)).left_out == (trust.RULES,)) is waits
 
 
 @pytest.mark.parametrize("name", trust.RUNS)
 def test_one_function_says_what_a_project_may_load(project: Path, name: str) -> None:
     place = project / ".agents" / name
     if "." in name:
-        place.write_text("{}")
+        place.write_text(BYPASS % "x" if name == trust.RULES else "{}")
     else:
         place.mkdir()
         (place / "x.toml").write_text("")
