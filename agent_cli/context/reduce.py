@@ -267,12 +267,14 @@ def chunks(text: str, size: int) -> list[str]:
 def digest(dropped: tuple[Item, ...], room: int = DIGEST_ROOM) -> str:
     """Mechanical truncation: the ledger of calls, newest first, and the end of the talk, in about `room` bytes."""
     parts = [TRUNCATED]
-    earlier = next((text for item in dropped if (text := _earlier_summary(item))), "")
+    earlier, listed = _unlisted(next((text for item in dropped if (text := _earlier_summary(item))), ""))
     if earlier:
-        parts.append("## What was known before that\n\n" + ends(earlier, min(DIGEST_TAIL, room // 4)))
+        most = min(DIGEST_TAIL, room // 4)
+        known = earlier if len(earlier.encode()) <= most else ends(earlier, most)
+        parts.append(f"{KNOWN_HEADING}\n\n{known}")
     calls = [item.part for item in dropped if isinstance(item.part, ToolCall)]
-    if lines := _ledger(calls, room // 2):
-        parts.append("## Tool calls so far, newest first, without their results\n\n" + "\n".join(lines))
+    if lines := _ledger([*map(_listed, reversed(calls)), *listed], room // 2):
+        parts.append(f"{LEDGER_HEADING}\n\n" + "\n".join(lines))
     talk = "\n\n".join(
         f"{item.role}: {item.part.text}"
         for item in dropped
@@ -284,15 +286,34 @@ def digest(dropped: tuple[Item, ...], room: int = DIGEST_ROOM) -> str:
     return "\n\n".join(parts)
 
 
-def _ledger(calls: list[ToolCall], room: int) -> list[str]:
+KNOWN_HEADING = "## What was known before that"
+LEDGER_HEADING = "## Tool calls so far, newest first, without their results"
+
+
+def _listed(call: ToolCall) -> str:
+    told = (call.raw or json.dumps(call.arguments))[:DIGEST_ARGUMENTS]
+    return f"- {call.name} {' '.join(told.split())}"
+
+
+def _ledger(calls: list[str], room: int) -> list[str]:
+    """The newest that fit, and how many are left out."""
     lines: list[str] = []
-    for call in reversed(calls):
-        line = f"- {call.name} {(call.raw or json.dumps(call.arguments))[:DIGEST_ARGUMENTS]}"
+    for line in calls:
         room -= len(line.encode()) + 1
         if room < 0 or len(lines) >= DIGEST_CALLS:
             return [*lines, f"- and {len(calls) - len(lines)} earlier calls"]
         lines.append(line)
     return lines
+
+
+def _unlisted(earlier: str) -> tuple[str, list[str]]:
+    """An earlier digest without its ledger and its heading, and the calls of that; of a summary all."""
+    known, found, rest = earlier.removeprefix(KNOWN_HEADING).partition(LEDGER_HEADING)
+    if not found:
+        return known.strip(), []
+    lines = rest.strip().splitlines()
+    end = next((at for at, line in enumerate(lines) if not line.startswith("- ")), len(lines))
+    return "\n".join([known.strip(), *lines[end:]]).strip(), lines[:end]
 
 
 def _earlier_summary(item: Item) -> str:

@@ -197,3 +197,27 @@ def test_chunks_lose_nothing_but_split_characters(text: str, size: int):
     joined = "".join(reduce.chunks(text, size))
     assert len(joined.encode()) >= len(text.encode()) - 8 * (len(text.encode()) // size + 1)
     assert text.isascii() <= (joined == text)
+
+
+def test_a_digest_of_a_digest_has_one_list_of_calls():
+    def calls(first: int) -> list[ev.Recorded]:
+        made: list[ev.Recorded] = []
+        for n in range(first, first + 3):
+            call = ToolCall(str(n), "read", {}, f'{{"path": "f{n}"}}')
+            made += [
+                ev.AssistantMessage((Text(f"talk {n}"), call), "p", "m"),
+                ev.ToolReturned(str(n), "read", ev.Output(())),
+            ]
+        return made
+
+    events: list[ev.Recorded] = [ev.OperatorMessage((Text("do it"),)), *calls(0)]
+    for first in (3, 6, 9):
+        text = reduce.composed(reduce.digest(view_of(events).items(), 4_000), view_of(events).items())
+        done = ev.CompactionPerformed("mechanical", 0, 0, summary=text, keeps_from=len(events) + 1)
+        events += [done, *calls(first)]
+    text = reduce.digest(view_of(events).items(), 4_000)
+    assert text.count(reduce.LEDGER_HEADING) == text.count(reduce.KNOWN_HEADING) == 1
+    listed = [line for line in text.splitlines() if line.startswith("- read")]
+    assert listed == [f'- read {{"path": "f{n}"}}' for n in reversed(range(12))]
+    assert "talk 11" in text
+    assert "talk 0" in text
