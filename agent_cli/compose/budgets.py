@@ -28,6 +28,7 @@ def request_settings(settings: Settings) -> RequestSettings:
         effort=settings.model.effort,
         temperature=settings.model.temperature,
         max_output=settings.model.max_output_tokens,
+        attempts=settings.model.attempts,
         run_status=settings.run_status == "appended",
         concurrency=settings.tools.concurrency,
         max_result_bytes=settings.tools.max_output_bytes,

@@ -23,7 +23,10 @@ def told(mistake: Mistake, origin: str, tree: dict[str, Any]) -> str:
 
 
 def unknown(path: fields.Path, origin: str) -> str:
-    near = fields.nearest(path)
+    near, dotted = fields.nearest(path), ".".join(path)
+    inside = next((key.name for key in fields.all_keys() if key.name.startswith(f"{dotted}.")), "")
+    if inside:
+        return f"{origin}: '{dotted}' is a section, no setting by itself; name one in it, such as '{inside}'"
     beside = fields.siblings(path)
     hint = f"; did you mean '{near}'?" if near else ""
     if not hint and beside:

@@ -33,6 +33,22 @@ class ModelUse(msgspec.Struct, frozen=True):
     cost_usd: float | None
 
 
+class StepUse(msgspec.Struct, frozen=True):
+    """One request of the run: turn and step count from 1; a request that was made again has a row for each time.
+
+    `cached_share` is the part of the prompt that was read from a cache, 0 to 1. `estimated` is set where the answer was cut
+    off before its service counted.
+    """
+
+    turn: int
+    step: int
+    model: str
+    usage: Tokens
+    cached_share: float
+    cost_usd: float | None
+    estimated: bool
+
+
 class Trip(msgspec.Struct, frozen=True):
     guardrail: str
     signal: str
@@ -64,6 +80,7 @@ class Result(msgspec.Struct, frozen=True):
     cost_usd: float | None
     models: tuple[ModelUse, ...]
     steps: int
+    step_usage: tuple[StepUse, ...]
     tool_calls: int
     trips: tuple[Trip, ...]
     error: Failure | None
@@ -82,6 +99,7 @@ class Tally:
         self.total = ModelRow("")
         self._models: dict[str, ModelRow] = {}
         self._steps = 0
+        self._step_usage: list[StepUse] = []
         self._calls = 0
         self._trips: list[Trip] = []
 
@@ -90,6 +108,8 @@ class Tally:
         if isinstance(event, ev.UsageReported):
             self.total.add(event)
             self._models.setdefault(event.model, ModelRow(event.model)).add(event)
+            if event.purpose == "step" and not entry.branch:
+                self._step_usage.append(_step(entry, event))
         elif entry.branch:
             return
         elif isinstance(event, ev.StepStarted):
@@ -113,6 +133,7 @@ class Tally:
                 ModelUse(row.model, _tokens(row.usage), _cost(row)) for row in self._models.values()
             ),
             steps=self._steps,
+            step_usage=tuple(self._step_usage),
             tool_calls=self._calls,
             trips=tuple(self._trips),
             error=verdict.error,
@@ -211,6 +232,12 @@ def exit_code_of(problem: AgentError) -> int:
 
 def _tokens(usage: Usage) -> Tokens:
     return Tokens(usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
+
+
+def _step(entry: ev.Entry, told: ev.UsageReported) -> StepUse:
+    cost = None if told.cost is None else round(told.cost, 9)
+    share = round(told.usage.cached_share, 4)
+    return StepUse(entry.turn, entry.step, told.model, _tokens(told.usage), share, cost, told.estimated)
 
 
 def _cost(row: ModelRow) -> float | None:

@@ -43,8 +43,8 @@ BINDING_BETA = "thinking-binding-controls-2026-08-01"
 DEFAULT_MAX_OUTPUT = 8_192
 USUAL_MAX_OUTPUT = 32_000
 LONGEST_TOOL_NAME = 128
-LOOK_BACK = 15
-"""The service looks for a cached prefix up to 20 blocks before a breakpoint; some are kept in reserve."""
+LOOK_BACK = 19
+"""Blocks before a breakpoint at which the service still finds a cached prefix: it looks at 20, that one included."""
 BUDGETS: dict[Effort, int] = {"low": 4_096, "medium": 12_000, "high": 24_000}
 """Thinking tokens for models that want a number."""
 SMALLEST_BUDGET = 1_024
@@ -245,8 +245,8 @@ def _messages(groups: list[Group], mark: Json, status: str | None) -> list[msgsp
 def _breakpoints(groups: list[Group]) -> list[tuple[int, int]]:
     """(group, block) of the last two blocks that can be marked.
 
-    After a large batch the second one goes to where the request before had its last: the service finds the
-    cached prefix only a few blocks back.
+    Only where a batch is so large that the service would not find what the request before wrote, the second one goes
+    to where that had its last: else all of the conversation would be written anew.
     """
     places: list[tuple[int, int]] = []
     for at in range(len(groups) - 1, -1, -1):

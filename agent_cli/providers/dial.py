@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.usage import ModelCard
@@ -14,7 +14,11 @@ from agent_cli.providers.faults import Service
 from agent_cli.providers.http import Http
 from agent_cli.providers.vendors import OFFICIAL, Api, Calling
 
+if TYPE_CHECKING:
+    from agent_cli.providers.openai import Dialect
+
 OPENAI = re.compile(r"https?://([\w-]+\.)?api\.openai\.com(:\d+)?(/|$)", re.IGNORECASE)
+OPENROUTER = re.compile(r"https?://([\w-]+\.)*openrouter\.ai(:\d+)?(/|$)", re.IGNORECASE)
 VERSIONED = re.compile(r"/v\d+[a-z0-9]*$")
 GEMINI_VERSION = "v1beta"
 """The version with everything that current models need; an address that ends with another one keeps it."""
@@ -97,9 +101,7 @@ def _family(api: Api, line: Line, http: Http, calling: Calling) -> Provider:
         case "chat":
             from agent_cli.providers.openai import OpenAI
 
-            url = http.service.url
-            dialect = "openrouter" if "openrouter" in url else "openai" if name == "openai" else "compatible"
-            return OpenAI(card, http, name=name, dialect=dialect)
+            return OpenAI(card, http, name=name, dialect=dialect_of(name, http.service.url))
         case "responses":
             from agent_cli.providers.responses import Responses
 
@@ -108,6 +110,13 @@ def _family(api: Api, line: Line, http: Http, calling: Calling) -> Provider:
             from agent_cli.providers.gemini import Gemini
 
             return Gemini(card, _transport(api, line, http, calling), name=name)
+
+
+def dialect_of(name: str, url: str) -> Dialect:
+    """OpenRouter is known by its host, or where the operator says that it stands behind an address of his own."""
+    if name == "openrouter" or OPENROUTER.match(url):
+        return "openrouter"
+    return "openai" if name == "openai" else "compatible"
 
 
 def _transport(api: Api, line: Line, http: Http, calling: Calling) -> Transport:

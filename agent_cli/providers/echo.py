@@ -7,18 +7,20 @@ from collections.abc import AsyncGenerator
 from agent_cli.kernel.events import Finished, Piece, TextDelta
 from agent_cli.kernel.messages import Prompt, Text
 from agent_cli.kernel.usage import ModelCard, Usage
+from agent_cli.providers import options
 
 CARD = ModelCard(id="echo", provider="echo", window=200_000, max_output=32_000, free=True)
 CHARS_PER_TOKEN = 4
 
 
 class Echo:
-    """Repeats the last text of the operator, a word at a time."""
+    """Repeats the last text of the operator, a word at a time. Raises ConfigError where more is asked of it."""
 
     def __init__(self) -> None:
         self.name = "echo"
 
     async def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
+        options.check(prompt, CARD)
         text = _last_text(prompt)
         words = text.split(" ")
         for at, word in enumerate(words):

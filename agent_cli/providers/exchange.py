@@ -96,11 +96,16 @@ def _read(http: Transport, data: bytes) -> dict[str, Any]:
     try:
         event = parsed(data)
     except ValueError:
-        raise GarbledResponse(
-            f"{http.service.label} sent an event that is no JSON: {faults.quoted(data)!r}."
-        ) from None
+        raise _garbled(http.service, "no JSON", data) from None
     if not is_object(event):
-        raise GarbledResponse(
-            f"{http.service.label} sent an event that is no object: {faults.quoted(data)!r}."
-        )
+        raise _garbled(http.service, "no object", data)
     return event
+
+
+def _garbled(service: Service, what: str, data: bytes) -> GarbledResponse:
+    own = f" ({service.url_env})" if service.url_env else ""
+    return GarbledResponse(
+        f"{service.label} at {service.url} sent an event that is {what}: {faults.quoted(data)!r}. Something else may"
+        f" answer there, or a proxy changes what is sent: ask again, and if it stays so check the address{own} and the"
+        " proxy variables (HTTPS_PROXY, NO_PROXY)."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ Dialect = Literal["openai", "openrouter", "compatible"]
 
 LONGEST_TOOL_NAME = 64
 LONGEST_SESSION = 256
+RUN = os.urandom(6).hex()
+"""Of this process: a session that another one goes on with is another run."""
 NO_OUTPUT = "(no output)"
 CALL_FOR_MEDIA = "[what it shows follows in the next message]"
 
@@ -76,10 +79,10 @@ class OpenAI:
         await self._http.close()
 
     def _routing(self, prompt: Prompt) -> Mapping[str, str]:
-        """OpenRouter sends requests of one session to the same machine, where the cache is."""
+        """OpenRouter sends requests of one agent of one run to the same machine, where the cache is."""
         if self._dialect != "openrouter" or not prompt.session:
             return {}
-        return {"x-session-id": prompt.session[:LONGEST_SESSION]}
+        return {"x-session-id": f"{RUN}:{prompt.session}"[:LONGEST_SESSION]}
 
 
 class Turn(msgspec.Struct):

@@ -112,6 +112,10 @@ class Registry:
             return named
         if self._provider is not None:
             usual = DEFAULTS.get(self._provider) or (self._provider if self._provider in SPECIAL else None)
+            if not (
+                self._is_known(self._provider) or self._provider in CLOUDS or self._is_plugin(self._provider)
+            ):
+                raise self._no_provider(self._provider)
             return self._of_tier(self._provider, tier) if tier else usual
         keyed = {vendor: key for vendor in OFFICIAL if (key := self._key(self._key_names(vendor)))}
         if len(keyed) > 1:
@@ -225,10 +229,13 @@ class Registry:
             return self._vendor(provider, model)
         if opened := self._plugin_model(provider, model):
             return opened
+        raise self._no_provider(provider)
+
+    def _no_provider(self, provider: str) -> ConfigError:
         known = sorted({*DEFAULTS, *SPECIAL, *self._endpoints})
         near = difflib.get_close_matches(provider, known, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.{hint}")
+        return ConfigError(f"There is no provider '{provider}'; there are {', '.join(known)}.{hint}")
 
     def line_of(self, vendor: str, card: ModelCard | None = None) -> tuple[Api, Line]:
         """How the API of a vendor or an endpoint is reached; `card` is the model to ask. Raises ConfigError without a key."""

@@ -95,3 +95,11 @@ def test_a_run_is_recorded_and_replayed(
     assert "result is not what was recorded" in said.err
     assert run([*asked, "--script", "script.jsonl", "--record-to", "talk.jsonl"]) == 2
     assert "holds something already" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [{"model.provider": "eco"}, {"model.provider": "eco", "model.name": "x"}])
+def test_a_misspelt_provider_is_told_with_the_nearest_one(options: RunOptions, flags: dict[str, str]):
+    options.flags = flags
+    options.environ = {key: value for key, value in options.environ.items() if not key.endswith("_API_KEY")}
+    with pytest.raises(ConfigError, match=r"There is no provider 'eco'; .*Did you mean 'echo'\?"):
+        open_session(options)

@@ -20,7 +20,7 @@ from tests.fakes.strategies import json_values
 KEYS = """\
 version
 model.name model.provider model.base_url model.effort model.max_output_tokens model.temperature model.context_window
-model.first_byte_timeout model.stall_timeout model.cache_ttl model.fallback model.transport model.tier
+model.first_byte_timeout model.stall_timeout model.attempts model.cache_ttl model.fallback model.transport model.tier
 model.tiers.frontier model.tiers.mid model.tiers.small
 providers.NAME.base_url providers.NAME.api_key_env providers.NAME.api providers.NAME.headers
 providers.NAME.project providers.NAME.location

@@ -372,7 +372,7 @@ def test_variables(place: Place) -> None:
         ),
         ("AGENT_CLI_MODLE__NAME", "there is no setting 'modle.name'; did you mean 'model.name'?"),
         ("AGENT_CLI_RUN_STATSU", "did you mean 'run_status'?"),
-        ("AGENT_CLI_MODEL", "AGENT_CLI_MODEL: there is no setting 'model'"),
+        ("AGENT_CLI_MODEL", "AGENT_CLI_MODEL: 'model' is a section, no setting by itself"),
     ],
 )
 def test_variables_that_name_no_setting(place: Place, name: str, said: str) -> None:
@@ -475,3 +475,10 @@ def test_what_is_wrong_is_told_also_where_the_project_is_not_trusted(place: Plac
     assert "did you mean 'model'" in told
     assert "permissions.mode" in told
     assert told.count("'modle'") == 1
+
+
+def test_a_section_in_the_environment_is_told_apart_from_a_setting(place: Place):
+    with pytest.raises(
+        ConfigError, match=r"AGENT_CLI_PROVIDERS: 'providers' is a section.*'providers\.NAME\.base_url'"
+    ):
+        place.load(AGENT_CLI_PROVIDERS="{}")

@@ -17,7 +17,7 @@ from tests.fakes.paper import Paper
 
 FIELDS = [
     "answer", "outcome", "finish_reason", "exhausted", "session", "model", "usage", "cost_usd", "models",
-    "steps", "tool_calls", "trips", "error", "structured", "duration_s", "exit_code",
+    "steps", "step_usage", "tool_calls", "trips", "error", "structured", "duration_s", "exit_code",
 ]  # fmt: skip
 READ = ToolCall("c1", "read_file", {"path": "notes.txt"})
 
@@ -40,6 +40,23 @@ async def test_the_object_of_an_answer():
     result = await one(*step("Look.", READ), *ran(READ, "42"), *step("It is 42."), DONE)
     duration = result.pop("duration_s")
     assert duration >= 0
+    each = {"input": 100, "cache_read": 20, "cache_write": 3, "output": 40, "reasoning": 5}
+    rows = result.pop("step_usage")
+    assert [row.pop("step") for row in rows] == [1, 2]
+    assert (
+        rows
+        == [
+            {
+                "turn": 1,
+                "model": "scripted-1",
+                "usage": each,
+                "cached_share": 0.1626,
+                "cost_usd": 0.25,
+                "estimated": False,
+            }
+        ]
+        * 2
+    )
     usage = {"input": 200, "cache_read": 40, "cache_write": 6, "output": 80, "reasoning": 10}
     assert result == {
         "answer": "It is 42.",

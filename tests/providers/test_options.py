@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agent_cli.kernel.errors import ConfigError
+from agent_cli.providers.registry import Registry
 from tests.fakes.http_server import Say
 from tests.providers.families import answer_of, serving
 
@@ -115,6 +116,15 @@ async def test_what_a_model_cannot_do_is_an_error_before_anything_is_sent(
         with pytest.raises(ConfigError, match=words):
             await answer_of(model, **fields)
     assert service.requests == []
+
+
+async def test_what_repeats_its_input_takes_no_effort_either():
+    registry = Registry({})
+    model = registry.open("echo")
+    with pytest.raises(ConfigError, match="does not take --effort high"):
+        await answer_of(model, effort="high")
+    assert (await answer_of(model)).parts
+    await registry.close()
 
 
 async def test_the_key_goes_where_it_belongs():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent_cli.kernel.messages import Message, Prompt, Reasoning, Text, ToolCall, ToolResult
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.providers import anthropic, gemini, openai, responses
+from agent_cli.providers.dial import dialect_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.registry import Endpoint, Registry
 from tests.fakes.http_server import FakeService, Say
@@ -129,6 +130,13 @@ def test_after_a_large_batch_a_breakpoint_stays_where_the_last_request_had_one()
     assert marked(json.loads(sent("anthropic", after)))[2:] == [("messages", 2, 0), ("messages", 4, 11)]
 
 
+def test_after_a_batch_that_the_service_looks_back_over_the_last_two_blocks_are_marked():
+    after = (*loop(1), *loop(2, calls=8)[3:])
+    body = json.loads(sent("anthropic", after))
+    assert len(body["messages"][3]["content"]) + len(body["messages"][4]["content"]) <= 19
+    assert marked(body)[2:] == [("messages", 4, 6), ("messages", 4, 7)]
+
+
 def test_the_first_request_marks_what_there_is():
     assert marked(json.loads(sent("anthropic", loop(0))))[2:] == [("messages", 0, 0)]
 
@@ -196,6 +204,38 @@ def test_each_conversation_has_a_memo_and_the_oldest_go():
     assert memos.of("a") is not first
 
 
+async def test_the_session_of_a_router_is_the_same_for_a_run_and_another_one_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async with FakeService([Say("Hi.") for _ in range(4)]) as service:
+        here = Endpoint(f"{service.url}/v1", "OPENROUTER_API_KEY")
+        registry = Registry({"OPENROUTER_API_KEY": "k"}, endpoints={"openrouter": here})
+        model = registry.open("openrouter/openai/gpt-4.1")
+        for session in ("s1", "s1", "s1:sub:2"):
+            await answer_of(model, session=session)
+        monkeypatch.setattr(openai, "RUN", "another")
+        await answer_of(model, session="s1")
+        await registry.close()
+    first, again, other, later = (request.headers["x-session-id"] for request in service.requests)
+    assert first == again
+    assert len({first, other, later}) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "dialect"),
+    [
+        ("openrouter", "https://openrouter.ai/api/v1/chat/completions", "openrouter"),
+        ("mine", "https://eu.openrouter.ai/api/v1/chat/completions", "openrouter"),
+        ("openrouter", "http://localhost:1/v1/chat/completions", "openrouter"),
+        ("mine", "https://gateway.example/openrouter/v1/chat/completions", "compatible"),
+        ("mine", "https://openrouter.ai.example/v1/chat/completions", "compatible"),
+        ("openai", "https://api.openai.com/v1/chat/completions", "openai"),
+    ],
+)
+def test_a_router_is_known_by_its_host(name: str, url: str, dialect: str):
+    assert dialect_of(name, url) == dialect
+
+
 @pytest.mark.parametrize(("slug", "wanted"), [("anthropic/claude-sonnet-5", True), ("openai/gpt-4.1", False)])
 async def test_a_router_gets_the_session_and_marks_for_the_family_that_wants_them(slug: str, wanted: bool):
     async with FakeService([Say("Hi.")]) as service:
@@ -205,7 +245,7 @@ async def test_a_router_gets_the_session_and_marks_for_the_family_that_wants_the
         await registry.close()
     assert service.violations == []
     request = service.requests[0]
-    assert request.headers["x-session-id"] == "s" * 256
+    assert request.headers["x-session-id"] == f"{openai.RUN}:{'s' * 300}"[:256]
     assert request.body["model"] == slug
     assert ("cache_control" in request.body) is wanted
     last = request.body["messages"][-1]["content"]

@@ -166,8 +166,11 @@ async def test_an_event_that_is_no_json(family: str):
         _,
         model,
     ):
-        with pytest.raises(GarbledResponse, match="no JSON"):
+        with pytest.raises(GarbledResponse, match="no JSON") as problem:
             await answer_of(model)
+        told = str(problem.value)
+        assert "http://127.0.0.1:" in told
+        assert "check the address" in told
 
 
 @every

@@ -52,6 +52,9 @@ class Model(Section, frozen=True):
     stall_timeout: Annotated[
         Duration, Meta(gt=0), says("How long an answer may be silent before the request is made again.")
     ] = 120.0
+    attempts: Annotated[
+        Count, says("How often a request is made before a fallback model is asked, the first time included.")
+    ] = 3
     cache_ttl: Annotated[
         Literal["5m", "1h"], says("How long Anthropic keeps the prompt cache; an hour costs more to write.")
     ] = "5m"
