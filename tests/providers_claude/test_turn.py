@@ -42,6 +42,7 @@ async def test_calls_are_recorded_before_they_run_and_go_back_to_the_program(tmp
         "step-started",
         "assistant-message",
         "usage",
+        "guardrail-checked",
         "turn-completed",
     ]
     assert sorted(fake.seen("got")) == ["content of a", "content of b"]
