@@ -59,7 +59,7 @@ def tried(
 ) -> tuple[Verdict, ...]:
     """What the quick checks would find in a text; of an action it is a shell line or the one argument of a tool."""
     found = armed(prepare(options))
-    subject = _subject(text, surface, tool)
+    subject = subject_of(text, surface, tool)
     kinds = redact(text).kinds if found.redact and surface != "action" else ()
     verdicts = [Verdict("secrets", "warn", f"replaces {', '.join(kinds)}")] if kinds else []
     for check in book(found, looks_secret):
@@ -69,7 +69,8 @@ def tried(
     return tuple(verdicts)
 
 
-def _subject(text: str, surface: str, tool: str) -> Subject:
+def subject_of(text: str, surface: str, tool: str) -> Subject:
+    """A text as the checks of that surface see it."""
     if surface != "action":
         return Content(tool if surface == "input" else "", "read", text)
     if tool == "bash":

@@ -61,7 +61,7 @@ VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)")
 SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PAT)(?:$|_)", re.IGNORECASE
 )
-WORDS = re.compile(r"[A-Za-z0-9+/_=-]{16,20000}")
+WORDS = re.compile(r"[A-Za-z0-9+/_-]{16,20000}={0,2}")
 HEX = re.compile(r"(?:[0-9a-fA-F]{2}){12,}")
 DUMPS = frozenset({"env", "printenv", "export", "set", "declare"})
 MOST = 200
@@ -103,15 +103,23 @@ class Exfiltration:
         for before, word in pairwise(words):
             if before in IDENTITY and (before != "-F" or words[0] in LOGS_IN):
                 continue
-            if words[0] in LOGS_IN and before == "-o":
+            if words[0] in LOGS_IN and before in ("-o", "-e", "--rsh"):
                 continue
             path = word.rpartition("@")[2] if "@" in word and words[0] not in LOGS_IN else word
             path = path.partition(";")[0]
             if words[0] in ("scp", "rsync", "sftp") and ":" in path:
                 continue
-            if "://" not in path and not path.startswith("-") and self._looks_secret(path):
+            if (
+                "://" not in path
+                and " " not in path
+                and not path.startswith("-")
+                and self._holds_secrets(path)
+            ):
                 return path
         return ""
+
+    def _holds_secrets(self, path: str) -> bool:
+        return not path.endswith(".pub") and self._looks_secret(path)
 
     def _piped(self, commands: tuple[tuple[str, ...], ...]) -> str:
         """What stands before a command that sends, in the same line, and prints secrets."""
@@ -120,6 +128,8 @@ class Exfiltration:
                 continue
             if words[:1] and words[0] in DUMPS and len(words) == 1:
                 return "the environment"
+            if words[:1] == ("gpg",) and any(word.startswith("--export-secret") for word in words):
+                return "a secret key"
             if words[:1] and words[0] in (
                 "cat",
                 "base64",
@@ -138,7 +148,7 @@ class Exfiltration:
                 "awk",
                 "grep",
             ):
-                secret = next((word for word in words[1:] if self._looks_secret(word)), "")
+                secret = next((word for word in words[1:] if self._holds_secrets(word)), "")
                 if secret:
                     return f"{secret}, which looks as if it held secrets,"
         return ""
@@ -179,7 +189,8 @@ def _decoded(text: str) -> Iterator[str]:
     yield text
     if "%" in text:
         yield unquote_plus(text)
-    for word in WORDS.findall(text)[:MOST]:
+    words = WORDS.findall(text)[:MOST]
+    for word in dict.fromkeys((*words, *(word.rpartition("/")[2] for word in words if "/" in word))):
         if HEX.fullmatch(word):
             yield bytes.fromhex(word).decode("latin-1")
         plain = word.replace("-", "+").replace("_", "/").rstrip("=")

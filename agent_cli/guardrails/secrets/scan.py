@@ -34,7 +34,7 @@ and where it has no digits."""
 
 _LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 _WORD = bytes(ord("w") if code in _LETTERS else ord(" ") for code in range(256))
-_WIDE = bytes(ord("w") if code in _LETTERS | set(b"+/") else ord(" ") for code in range(256))
+WIDE = bytes(ord("w") if code in _LETTERS | set(b"+/") else ord(" ") for code in range(256))
 
 
 class Span(NamedTuple):
@@ -83,7 +83,7 @@ def find(text: str) -> list[Span]:
         return []
     data = text.encode("ascii", "replace")  # a byte a character: places stay what they are
     found = sorted(
-        [*_in_words(data, _WORD, LONG), *_in_words(data, _WIDE, LONGER), *_held(data), *_keyed(data)]
+        [*_in_words(data, _WORD, LONG), *_in_words(data, WIDE, LONGER), *_held(data), *_keyed(data)]
     )
     return _apart(found)
 
@@ -107,7 +107,7 @@ def _in_words(data: bytes, letters: bytes, least: int) -> Iterator[Span]:
     starts: list[int] = []
     places: list[int] = []
     size = 0
-    for start, end in _long_words(data, letters, least):
+    for start, end in long_words(data, letters, least):
         begin = max(0, start - CONTEXT)
         word = data[begin:end]
         words.append(word)
@@ -125,7 +125,8 @@ def _in_words(data: bytes, letters: bytes, least: int) -> Iterator[Span]:
             at = hay.find(row.anchor, at + 1)
 
 
-def _long_words(data: bytes, letters: bytes, least: int) -> Iterator[tuple[int, int]]:
+def long_words(data: bytes, letters: bytes, least: int) -> Iterator[tuple[int, int]]:
+    """Where words of that many bytes begin and end."""
     drawn, run, at = data.translate(letters), b"w" * least, 0
     while (at := drawn.find(run, at)) >= 0:
         end = drawn.find(b" ", at)
@@ -150,7 +151,7 @@ def _pattern(shape: bytes) -> re.Pattern[bytes]:
     return re.compile(shape)
 
 
-_BEFORE = re.compile(rb"(?:\A|[^A-Za-z0-9]|\\[nrt]|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,12}m)\Z")
+_BEFORE = re.compile(rb"(?:\A|[^A-Za-z0-9]|\\[nrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,12}m)\Z")
 """What may stand before a secret: nothing of a word; a line end or a space that is written out ends one."""
 
 
@@ -230,7 +231,7 @@ def _places(data: bytes, anchor: bytes) -> Iterator[int]:
 def _named(data: bytes, place: int, name: bytes) -> Iterator[Span]:
     for row in _KEYED[name]:
         match = _pattern(row.pattern).match(data, place)
-        if match is None or (row.head and not _pattern(row.head).search(data[max(0, place - 14) : place])):
+        if match is None or (row.head and not _pattern(row.head).search(data[max(0, place - 90) : place])):
             continue
         if (row.kind == "basic-auth" or _is_mixed(match.group(1))) and _plausible(match.group(1)):
             yield Span(match.start(1), match.end(1), row.kind)

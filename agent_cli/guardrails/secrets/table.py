@@ -123,6 +123,7 @@ KEYED: tuple[Row, ...] = (
     Row("azure-account-key", b"key", rb"(?i:key)=([A-Za-z0-9/+]{40,90}={0,2})", head=rb"(?i:account|sharedaccess)\Z"),
     Row("bearer-token", b"bearer", rb"(?i:bearer)\s{1,4}([A-Za-z0-9._~+/-]{16,}=*)"),
     Row("basic-auth", b"authorization", rb"(?i:authorization)" + _SEPARATOR + _QUOTES + rb"(?i:basic)\s{1,4}([A-Za-z0-9+/]{12,}={0,2})"),
+    Row("netrc-password", b"passw", rb"(?i:password)[ \t\n]{1,4}(\S{8,200})", head=rb"(?i:login)[ \t\n]{1,4}\S{1,60}[ \t\n]{1,4}\Z"),
     Row("api-key", b"key", rb"(?i:key)" + _SEPARATOR + _QUOTES + rb"([A-Za-z0-9._~+/-]{12,}=*)", head=rb"(?i:api-?)\Z"),
 )  # fmt: skip
 """Anchors are in lower case; the text is looked through without its case. Such a value has a digit in it."""
