@@ -173,14 +173,14 @@ def _places(data: bytes, word: str) -> Iterator[int]:
 
 def _windows(places: list[int]) -> Iterator[tuple[int, int]]:
     """What lies around these places, each character once."""
-    begin = end = -1
+    begin = end = 0
     for place in places:
         if place - BEFORE > end:
-            if end > 0:
+            if end:
                 yield begin, end
             begin = max(0, place - BEFORE)
         end = place + BEHIND
-    if end > 0:
+    if end:
         yield begin, end
 
 
