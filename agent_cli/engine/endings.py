@@ -20,6 +20,8 @@ TO_GO_ON = (
     "Say it in other words, take the message back with /rewind, or ask another model. "
     "The conversation so far goes along with every later message and may be what it stumbles over"
 )
+UNTELLING = ("", "stop", "completed")
+"""Reasons that services give although the model refused."""
 REFUSED = f"the model refused to answer (finish reason: {{reason}}): {{said}}. {TO_GO_ON}"
 FILTERED = f"a content filter of the model's service stopped the answer (finish reason: {{reason}}): {{said}}. {TO_GO_ON}"
 
@@ -119,9 +121,8 @@ def withheld(finished: Finished) -> TurnError:
     said = (
         "what it said so far is no whole answer" if text_of(finished.parts).strip() else "it gave no answer"
     )
-    message = (REFUSED if refusal else FILTERED).format(
-        reason=finished.native_reason or finished.finish_reason, said=said
-    )
+    told = finished.native_reason if finished.native_reason not in UNTELLING else finished.finish_reason
+    message = (REFUSED if refusal else FILTERED).format(reason=told, said=said)
     return TurnError("refusal" if refusal else "content-filter", "error", EXIT_CUT, message)
 
 

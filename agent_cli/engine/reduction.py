@@ -98,7 +98,9 @@ class Reducer:
             return False
         before = core.state.seq
         size = estimated_size(core)
-        self._scale = (problem.used or max(size, self.budget.window)) / size
+        self._scale = max(
+            1.0, (problem.used or self.budget.window) / size
+        )  # a figure below our estimate is not relied on
         try:
             await self._reduce(self.budget, force=True)
             self._squeeze()

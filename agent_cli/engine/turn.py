@@ -31,6 +31,7 @@ GO_ON: dict[ev.FinishReason, str] = {
 SETTLED = "not run: {reason}"
 BROKE_OFF = "the model's answer broke off twice ({reason}), and a tool call in it did not run"
 CUT_SHORT = "the answer was cut off by its output limit and is not whole: ask for the rest, or allow more with --max-output-tokens"
+SHORTER = "the answer does not count: it is asked for again with a shorter conversation"
 EMPTY = "the model returned neither text nor a tool call"
 
 
@@ -154,8 +155,10 @@ class Turn:
             if not await self._reducer.overflowed(problem):
                 request.keep_partial()
                 raise endings.too_long(problem, core.model.card, context_size(core)) from problem
+            if problem.status is None:  # what no service said the operator has to know, and can mend
+                core.record(ev.OperatorNote(str(problem), "warning"))
             if request.shown:
-                core.record(ev.Retry(1, 2, 0.0, problem.kind, str(problem)))
+                core.record(ev.Retry(1, 2, 0.0, problem.kind, SHORTER))
         request = Request(core, grace=grace, must=self._must)
         try:
             return await request.send()

@@ -42,6 +42,7 @@ def ending(log: ListLog) -> ev.TurnCompleted | ev.TurnError:
 @pytest.mark.parametrize(
     ("reason", "native", "kind", "told"),
     [
+        ("refusal", "stop", "refusal", "the model refused to answer (finish reason: refusal)"),
         (
             "refusal",
             "refusal (cyber)",
@@ -120,6 +121,8 @@ async def test_an_answer_that_fills_the_window_is_asked_for_once_more_with_a_sho
     )
     said = [event for event in log.events if isinstance(event, ev.AssistantMessage)]
     assert HALF not in str(said)
+    notes = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert any("filled the context window before its end" in note for note in notes)
     assert sum(isinstance(event, ev.UsageReported) and event.purpose == "step" for event in log.events) == 6
     accepted(provider.asked)
     await session.close()
