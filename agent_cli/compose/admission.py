@@ -17,12 +17,11 @@ from agent_cli.config.settings import Settings
 from agent_cli.guardrails.admission import (
     Lacking,
     Pool,
-    Refused,
-    Slice,
     Tree,
     estimate,
     worst_tree,
 )
+from agent_cli.guardrails.gate import Refused, Slice
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import ConfigError
 
@@ -68,6 +67,7 @@ class PoolGate:
         self._spent = 0.0
         self._under_way = 0.0
         self._queued = False
+        self._run = ""  # of this turn, also while it waits
 
     @property
     def pool(self) -> str:
@@ -142,7 +142,7 @@ class PoolGate:
 
     def leave(self, now: float) -> None:
         held, self._held = self._held, None
-        self._queued = False
+        self._queued, self._run = False, ""
         if held is not None:
             self._pools.release(held, now)
         if self._lock is not None:
@@ -156,10 +156,10 @@ class PoolGate:
     def _asking(self, tree: Tree, now: float) -> Held:
         from agent_cli.store.pools import Held
 
-        run = f"{self._session}-{os.urandom(3).hex()}" if not self._held else self._held.run
+        self._run = self._run or f"{self._session}-{os.urandom(3).hex()}"
         owner = f"{os.getpid()}"
         return Held(
-            run,
+            self._run,
             self.pool,
             self._session,
             self._task,
@@ -205,7 +205,7 @@ class PoolGate:
 
     def _rejected(self, held: Held, reason: str, now: float) -> Refused:
         self._pools.note(held, "rejected", reason, now)
-        self._queued = False
+        self._queued, self._run = False, ""
         return Refused(reason, waits=self._said.when_full == "queue")
 
 

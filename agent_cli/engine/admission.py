@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from agent_cli.engine import endings, stopping
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Ending, Stopped
-from agent_cli.guardrails.admission import NAME, Gate, Refused, Slice
+from agent_cli.guardrails.gate import NAME, Gate, Refused, Slice
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import StoreError
 

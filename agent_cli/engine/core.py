@@ -24,8 +24,8 @@ from agent_cli.engine.state import ModelRow, State
 from agent_cli.engine.tuning import Tally, tuned
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
-from agent_cli.guardrails.admission import Slice
 from agent_cli.guardrails.checks.stops import Down, Held
+from agent_cli.guardrails.gate import Slice
 from agent_cli.guardrails.halts import Halt
 from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
 from agent_cli.guardrails.kill_switch import Killed

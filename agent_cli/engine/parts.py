@@ -11,9 +11,9 @@ from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
 from agent_cli.context.system import Instructions
 from agent_cli.engine.tuning import Tuning
-from agent_cli.guardrails.admission import Gate
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.checks.armed import Armed
+from agent_cli.guardrails.gate import Gate
 from agent_cli.guardrails.kill_switch import Switches, none_on
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel.commands import CheckpointMode, Verdict

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from agent_cli.guardrails.ledger import Children
-from agent_cli.kernel.events import Recorded
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.values import Plain
 
@@ -16,7 +15,6 @@ CONTINGENCY = 1.20
 LEAST_RUNS = 5
 """Runs of a kind of work before their figures say anything."""
 MINUTE = 60.0
-NAME = "admission"
 WhenFull: TypeAlias = Literal["queue", "degrade", "reject"]
 Kind: TypeAlias = Literal[
     "reserved", "topped-up", "consumed", "released", "expired", "queued", "degraded", "rejected"
@@ -76,62 +74,6 @@ class Past(Plain, frozen=True):
     spent: float
     calls: int
     seconds: float
-
-
-class Slice(Plain, frozen=True):
-    """What a run may do where there was not room for all of it: dollars, and reads side by side; no subtasks."""
-
-    usd: float
-    side_by_side: int
-
-
-class Refused(Plain, frozen=True):
-    """Why a run was not admitted. `waits` says that it may ask again."""
-
-    reason: str
-    waits: bool
-
-
-class Gate(Protocol):
-    """The account as one run sees it. Times are seconds since the epoch. Raises StoreError."""
-
-    @property
-    def pool(self) -> str: ...
-
-    @property
-    def wait(self) -> float:
-        """Seconds that a run waits for room, at most."""
-        ...
-
-    @property
-    def lease(self) -> float:
-        """Seconds for which a reservation holds without being renewed."""
-        ...
-
-    def enter(self, now: float, *, last: bool = False) -> Slice | Refused | None:
-        """Reserves the run with all its subtasks in one transaction. None where it was admitted whole.
-
-        `last` says that it will not ask again.
-        """
-        ...
-
-    def renew(self, now: float) -> None: ...
-
-    def saw(self, event: Recorded, now: float) -> None:
-        """What the run and its subtasks spend."""
-        ...
-
-    def cover(self, worst: float | None, now: float) -> str:
-        """Makes sure that a call which can cost so much is paid for. Why it is not, "" where it is."""
-        ...
-
-    def uncover(self, worst: float | None) -> None:
-        """The call has ended, and what it cost was seen."""
-        ...
-
-    def leave(self, now: float) -> None:
-        """Gives back what was not spent. Idempotent."""
-        ...
 
 
 def lacking(pool: Pool, committed: Committed, tree: Tree) -> tuple[Lacking, ...]:

@@ -39,7 +39,7 @@ PAST = """
 SELECT SUM(CASE WHEN kind IN ('reserved', 'topped-up') THEN usd ELSE 0 END),
        SUM(CASE WHEN kind = 'consumed' THEN usd ELSE 0 END),
        SUM(CASE WHEN kind = 'consumed' THEN calls ELSE 0 END),
-       MAX(time) - MIN(time)
+       MAX(time) - MIN(CASE WHEN kind = 'reserved' THEN time END)
 FROM pool_ledger WHERE pool = :pool AND run IN (
     SELECT run FROM pool_ledger WHERE pool = :pool AND kind = 'released' AND (:task IS NULL OR task = :task)
     ORDER BY seq DESC LIMIT :most)

@@ -100,6 +100,8 @@ async def test_it_waits_for_room_and_then_begins(pools):
     await session.idle()
     assert ending(log).outcome == "completed"
     assert kinds(pools) == ["reserved", "queued", "released", "reserved", "consumed", "released"]
+    mine = [posting.run for posting in pools.books.ledger("p") if posting.run != "other"]
+    assert len(set(mine)) == 1, "what waited is what was admitted"
     await session.close()
 
 

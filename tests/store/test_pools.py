@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -158,7 +159,8 @@ def test_the_ledger_replays_to_what_is_held_and_no_limit_is_passed(tmp_path_fact
             case "admit" if run.run not in there:
                 pools.admit(run, now)
             case "top-up" if run.run in there:
-                pools.top_up(run, usd, now)
+                with contextlib.suppress(StoreError):  # nobody owns it and its lease is over: it is gone
+                    pools.top_up(run, usd, now)
             case "consume" if run.run in there:
                 pools.consume(run, usd, 1, now)
             case "release":

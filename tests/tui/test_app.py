@@ -589,6 +589,25 @@ async def test_a_click_on_the_transcript_leaves_the_keys_to_the_composer():
         assert app.conversation.composer.text == "k"
 
 
+async def test_a_kill_switch_that_comes_later_stays_on_the_screen_until_it_is_taken_back():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        answer(session, "done")
+        session.halted = (
+            "kill_switch: kill switch all is on, by ann: fire (agent-cli kill-switch off --scope all)"
+        )
+        session.play(
+            ev.GuardrailTrip("kill_switch", "all", "halt", "session", "kill switch all is on", False)
+        )
+        await sees(pilot, "The session is halted  until the kill switch is taken back")
+        await sees(pilot, "by ann: fire (agent-cli kill-switch")
+        session.halted = ""
+        session.play(ev.GuardrailReset("kill_switch"))
+        await until(pilot, lambda: "until the kill switch is taken back" not in shown(app))
+        assert "guardrail kill_switch reset" in shown(app)
+
+
 async def test_a_halted_session_says_so_at_once():
     session = FakeSession()
     session.halted = "The ceiling of $10 is reached."

@@ -1,0 +1,66 @@
+"""The account that runs share, as one run sees it. Apart from what is worked out there: most runs have none."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agent_cli.kernel.events import Recorded
+from agent_cli.kernel.values import Plain
+
+NAME = "admission"
+
+
+class Slice(Plain, frozen=True):
+    """What a run may do where there was not room for all of it: dollars, and reads side by side; no subtasks."""
+
+    usd: float
+    side_by_side: int
+
+
+class Refused(Plain, frozen=True):
+    """Why a run was not admitted. `waits` says that it may ask again."""
+
+    reason: str
+    waits: bool
+
+
+class Gate(Protocol):
+    """The account as one run sees it. Times are seconds since the epoch. Raises StoreError."""
+
+    @property
+    def pool(self) -> str: ...
+
+    @property
+    def wait(self) -> float:
+        """Seconds that a run waits for room, at most."""
+        ...
+
+    @property
+    def lease(self) -> float:
+        """Seconds for which a reservation holds without being renewed."""
+        ...
+
+    def enter(self, now: float, *, last: bool = False) -> Slice | Refused | None:
+        """Reserves the run with all its subtasks in one transaction. None where it was admitted whole.
+
+        `last` says that it will not ask again.
+        """
+        ...
+
+    def renew(self, now: float) -> None: ...
+
+    def saw(self, event: Recorded, now: float) -> None:
+        """What the run and its subtasks spend."""
+        ...
+
+    def cover(self, worst: float | None, now: float) -> str:
+        """Makes sure that a call which can cost so much is paid for. Why it is not, "" where it is."""
+        ...
+
+    def uncover(self, worst: float | None) -> None:
+        """The call has ended, and what it cost was seen."""
+        ...
+
+    def leave(self, now: float) -> None:
+        """Gives back what was not spent. Idempotent."""
+        ...
