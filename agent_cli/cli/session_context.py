@@ -136,7 +136,7 @@ def _folded(session: str, model: str, entries: Iterable[ev.Entry]) -> tuple[Stat
 def _paid(row: ModelRow) -> tuple[str, ...]:
     used = row.usage
     figures = (row.steps, used.input, used.output, used.cache_read, used.cache_write)
-    cost = "unpriced" if row.unpriced and not row.cost else f"${row.cost:.4f}"
+    cost = "unpriced" if row.unpriced and not row.cost else f"{'~' * row.estimated}${row.cost:.4f}"
     return (row.model, *(f"{figure:,}" for figure in figures), cost, f"${row.saved:.4f}")
 
 

@@ -126,6 +126,16 @@ def fallbacks(registry: Registry, settings: Settings) -> tuple[str, ...]:
     return settings.model.fallback
 
 
+def strange(settings: Settings) -> tuple[str, ...]:
+    """Notices of fallback models of a vendor that the table does not have: they may be new, or misspelt."""
+    return tuple(
+        f"fallback model {name}: it is not in the table of models; did you mean {near[0]}? It is first asked when the"
+        " service of the model is down"
+        for name in settings.model.fallback
+        if catalog.provider_of(name) and not catalog.knows(name) and (near := catalog.nearest(name))
+    )
+
+
 def _usual(loaded: Loaded, registry: Registry) -> str | None:
     """The provider's model of the size that was asked for. A task class only suggests one."""
     tier = loaded.settings.model.tier

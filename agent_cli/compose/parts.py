@@ -17,7 +17,7 @@ from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
 from agent_cli.compose.instructions import Nested, standing
 from agent_cli.compose.log import Kept, session_db, session_ids
-from agent_cli.compose.models import fallbacks
+from agent_cli.compose.models import fallbacks, strange
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import Planning, planning
 from agent_cli.compose.plan import kept as kept_plans
@@ -165,6 +165,7 @@ def _notices(
         *plan,
         *guard(options, loaded.settings, card),
         *unpriced(options, loaded.settings, card),
+        *strange(loaded.settings),
     )
     return (*kept.notices, *loaded.notices, *options.notices, *mine)
 

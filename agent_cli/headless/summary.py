@@ -66,7 +66,8 @@ class Failure(msgspec.Struct, frozen=True):
 class Result(msgspec.Struct, frozen=True):
     """Of this run, not of the whole session. `error` is None exactly where `exit_code` is 0.
 
-    `cost_usd` is None where a request was made to a model without a price. `structured` is the answer as
+    `cost_usd` is None where a request was made to a model without a price; `cost_estimated` says that part of it is our
+    own estimate. `structured` is the answer as
     JSON where a schema was asked for.
     """
 
@@ -78,6 +79,7 @@ class Result(msgspec.Struct, frozen=True):
     model: str | None
     usage: Tokens
     cost_usd: float | None
+    cost_estimated: bool
     models: tuple[ModelUse, ...]
     steps: int
     step_usage: tuple[StepUse, ...]
@@ -129,6 +131,7 @@ class Tally:
             model=model,
             usage=_tokens(self.total.usage),
             cost_usd=_cost(self.total),
+            cost_estimated=self.total.estimated,
             models=tuple(
                 ModelUse(row.model, _tokens(row.usage), _cost(row)) for row in self._models.values()
             ),

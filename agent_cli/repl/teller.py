@@ -31,6 +31,7 @@ class Tally:
     calls: int = 0
     cost: float = 0.0
     unpriced: bool = False
+    estimated: bool = False
     subjects: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -123,9 +124,10 @@ class Teller:
                 self._whole(text_of(parts))
                 if partial:
                     self.line("(the answer was cut off here)")
-            case ev.UsageReported(cost=cost):
+            case ev.UsageReported(cost=cost, estimated=estimated):
                 self._tally.cost += cost or 0.0
                 self._tally.unpriced = self._tally.unpriced or cost is None
+                self._tally.estimated = self._tally.estimated or estimated
             case ev.TurnError(_, outcome, _, message):
                 self.line(
                     f"{OUTCOMES[outcome]}: {clean(message)}"
@@ -151,7 +153,7 @@ class Teller:
         if tally.calls:
             facts.append(f"{tally.calls} call{'s' * (tally.calls != 1)}")
         if tally.cost or tally.unpriced:
-            facts.append("unpriced" if tally.unpriced else dollars(tally.cost))
+            facts.append("unpriced" if tally.unpriced else "~" * tally.estimated + dollars(tally.cost))
         self.line(f"({', '.join(facts)})")
 
     def _call(self, event: _Call) -> None:

@@ -30,6 +30,7 @@ class Tally:
     calls: int = 0
     cost: float = 0.0
     unpriced: bool = False
+    estimated: bool = False
 
 
 _Kind: TypeAlias = type[Answer | Reasoning]
@@ -134,11 +135,13 @@ class Story:
             self._carded.add(row.branch)
             self._to.update(card)
         if entry.branch and isinstance(entry.event, ev.UsageReported):
-            self._spent(entry.event.cost)
+            self._spent(entry.event)
 
-    def _spent(self, cost: float | None) -> None:
-        self._tally.cost += cost or 0.0
-        self._tally.unpriced = self._tally.unpriced or cost is None
+    def _spent(self, report: ev.UsageReported) -> None:
+        tally = self._tally
+        tally.cost += report.cost or 0.0
+        tally.unpriced = tally.unpriced or report.cost is None
+        tally.estimated = tally.estimated or report.estimated
 
     def _silent(self, event: _Silent) -> None:
         """Decided: the screen says nothing about these."""
@@ -171,8 +174,8 @@ class Story:
                 self._say(parts)
                 if partial:
                     self.insert(Ending(["the answer was cut off here"], "warning"))
-            case ev.UsageReported(cost=cost):
-                self._spent(cost)
+            case ev.UsageReported():
+                self._spent(event)
             case ev.TurnError(_, outcome, _, message):
                 self._withdraw()
                 self._end(outcome, time, message)
@@ -301,7 +304,7 @@ class Story:
         if tally.calls:
             facts.append(f"{tally.calls} call{'s' * (tally.calls != 1)}")
         if tally.cost or tally.unpriced:
-            facts.append("unpriced" if tally.unpriced else dollars(tally.cost))
+            facts.append("unpriced" if tally.unpriced else "~" * tally.estimated + dollars(tally.cost))
         level: Level = "info" if outcome in ("completed", "interrupted") else "warning"
         if message and outcome not in ("completed", "interrupted"):
             self._to.add([Banner(OUTCOMES[outcome], message)])

@@ -10,6 +10,7 @@ import pytest
 
 from agent_cli.cli.entry import run
 from agent_cli.compose import RunOptions, open_registry, open_session
+from agent_cli.compose.models import strange
 from agent_cli.compose.session import prepare
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.providers import refreshed
@@ -103,3 +104,10 @@ def test_a_misspelt_provider_is_told_with_the_nearest_one(options: RunOptions, f
     options.environ = {key: value for key, value in options.environ.items() if not key.endswith("_API_KEY")}
     with pytest.raises(ConfigError, match=r"There is no provider 'eco'; .*Did you mean 'echo'\?"):
         open_session(options)
+
+
+def test_a_fallback_that_may_be_misspelt_is_told_beside_the_nearest(options: RunOptions):
+    options.flags = {"model.fallback": ["gpt-4.1-nimi", "gpt-4.1-mini"]}
+    (told,) = strange(prepare(options).settings)
+    assert "gpt-4.1-nimi" in told
+    assert "did you mean gpt-4.1-mini?" in told

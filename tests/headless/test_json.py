@@ -16,7 +16,7 @@ from tests.fakes.feed import DONE, Feed, ran, step
 from tests.fakes.paper import Paper
 
 FIELDS = [
-    "answer", "outcome", "finish_reason", "exhausted", "session", "model", "usage", "cost_usd", "models",
+    "answer", "outcome", "finish_reason", "exhausted", "session", "model", "usage", "cost_usd", "cost_estimated", "models",
     "steps", "step_usage", "tool_calls", "trips", "error", "structured", "duration_s", "exit_code",
 ]  # fmt: skip
 READ = ToolCall("c1", "read_file", {"path": "notes.txt"})
@@ -67,6 +67,7 @@ async def test_the_object_of_an_answer():
         "model": "scripted-1",
         "usage": usage,
         "cost_usd": 0.5,
+        "cost_estimated": False,
         "models": [{"model": "scripted-1", "usage": usage, "cost_usd": 0.5}],
         "steps": 2,
         "tool_calls": 1,
