@@ -28,6 +28,7 @@ class Course:
         self._task: asyncio.Task[object] | None = None
         self._timed_out = False
         self._halted = False
+        self._over = False
         self.cancelled = False
 
     async def ending(self) -> Ending | None:
@@ -50,6 +51,7 @@ class Course:
             log.exception("turn failed")
             return endings.failed(problem)
         finally:
+            self._over = True
             deadline.stop()
             core.deadline = None
             await _rest(core)
@@ -69,7 +71,7 @@ class Course:
 
     def halt(self) -> None:
         """What runs is cancelled; the core knows why."""
-        if not self._halted and self._task is not None:
+        if not (self._halted or self._over) and self._task is not None:
             self._halted = True
             self._task.cancel()
 

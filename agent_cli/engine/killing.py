@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from agent_cli.engine import tree
 from agent_cli.engine.core import Core
@@ -11,6 +12,7 @@ from agent_cli.engine.endings import Cut
 from agent_cli.guardrails import telling
 from agent_cli.guardrails.kill_switch import NAME, Killed
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.errors import StoreError
 
 POLL = 0.05
 """Seconds between two looks while a turn runs."""
@@ -64,9 +66,13 @@ class KillWatch:
 
     async def _run(self) -> None:
         while self._core.trunk.failure is None:
-            await self._core.parts.clock.sleep(POLL if self._core.state.running else IDLE)
-            self._see(self._core.outside.killed())
-            self._core.outside.stop_tools()
+            with suppress(StoreError):  # who listens to the session was told by the hub
+                await self._look_once()
+
+    async def _look_once(self) -> None:
+        await self._core.parts.clock.sleep(POLL if self._core.state.running else IDLE)
+        self._see(self._core.outside.killed())
+        self._core.outside.stop_tools()
 
     def _see(self, now: Killed | None) -> None:
         """A turn that is cut says so itself; where none runs, the change is told here."""

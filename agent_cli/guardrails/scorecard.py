@@ -205,7 +205,11 @@ def _decisions(guardrail: str, signal: str, surface: str, turns: Sequence[Turn])
 def _rates(turns: Sequence[Turn]) -> tuple[Rate, ...]:
     seen: dict[tuple[str, str, str, str], list[tuple[Turn, float]]] = {}
     for turn in turns:
-        for trip, time in turn.trips:
+        told = {trip.guardrail for trip, _ in turn.trips}
+        own = [
+            pair for pair in turn.below if pair[0].guardrail not in told
+        ]  # what stops the turn stops them, too
+        for trip, time in (*turn.trips, *own):
             seen.setdefault((trip.guardrail, trip.signal, trip.severity, ""), []).append((turn, time))
         for finding in turn.findings:
             key = finding.surface, finding.check, finding.severity, finding.surface

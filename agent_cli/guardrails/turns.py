@@ -11,7 +11,7 @@ from agent_cli.kernel.messages import text_of
 
 @dataclass(slots=True)
 class Turn:
-    """One turn, as far as it is recorded. Times are seconds since the epoch."""
+    """One turn, as far as it is recorded; `below` are trips of its subtasks. Times are seconds since the epoch."""
 
     session: str
     number: int
@@ -26,6 +26,7 @@ class Turn:
     tools: list[str] = field(default_factory=list[str])
     asked: str = ""
     trips: list[tuple[ev.GuardrailTrip, float]] = field(default_factory=list[tuple[ev.GuardrailTrip, float]])
+    below: list[tuple[ev.GuardrailTrip, float]] = field(default_factory=list[tuple[ev.GuardrailTrip, float]])
     findings: list[ev.GuardrailFinding] = field(default_factory=list[ev.GuardrailFinding])
     checked: list[ev.CheckRow] = field(default_factory=list[ev.CheckRow])
     approvals: list[float] = field(default_factory=list[float])
@@ -78,7 +79,7 @@ def _feed(run: Run, turn: Turn, entry: ev.Entry) -> None:
         case ev.ToolReturned(executed=True):
             turn.executed += 1
         case ev.GuardrailTrip():
-            turn.trips.append((entry.event, entry.time))
+            (turn.below if entry.branch else turn.trips).append((entry.event, entry.time))
         case ev.GuardrailFinding():
             turn.findings.append(entry.event)
         case ev.GuardrailChecked(rows):

@@ -274,6 +274,25 @@ async def test_a_subtask_beside_the_turns_is_stopped_and_says_why():
     await session.close()
 
 
+async def test_a_switch_that_comes_when_the_turn_is_over_takes_nothing_from_its_ending():
+    board, resting, go_on = Board(), asyncio.Event(), asyncio.Event()
+
+    async def rests(_: str) -> None:
+        resting.set()
+        await go_on.wait()
+
+    session, log, clock = opened(Playing(says("done")), board=board)
+    session._core.model = session._core.model._replace(after_turn=rests)
+    session.send(say("go"))
+    await resting.wait()
+    board.scopes = ["all"]
+    await clock.advance(POLL)
+    go_on.set()
+    await session.idle()
+    assert endings(log) == [("completed", 0)]
+    await session.close()
+
+
 async def test_it_holds_within_a_second_of_real_time():
     board = Board()
     log = ListLog()

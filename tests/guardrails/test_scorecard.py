@@ -157,6 +157,20 @@ def test_what_a_check_could_not_look_at_is_no_pass():
     assert (found.average_ms, found.longest_ms) == (pytest.approx(50.0), pytest.approx(200.0))
 
 
+def test_a_subtask_that_is_stopped_is_no_stopped_turn():
+    entries = [
+        ev.Entry("s", 1, NOON, 1, 0, START),
+        ev.Entry(
+            "s", 2, NOON + 1, 1, 0, trip("step_ceiling", "steps", used=30.0, limit=30.0), "s:sub:look-1"
+        ),
+        ev.Entry("s", 3, NOON + 2, 1, 0, CUT, "s:sub:look-1"),
+        ev.Entry("s", 4, NOON + 3, 1, 0, DONE),
+    ]
+    card = score([read("s", "/p", entries)])
+    assert card.cuts == ()
+    assert [(rate.guardrail, rate.count) for rate in card.rates] == [("step_ceiling", 1)]
+
+
 def test_only_what_began_since_then_counts():
     runs = [session("old", START, trip(), CUT), session("new", START, DONE, begin=NOON + 100)]
     card = score(runs, NOON + 50)
