@@ -90,10 +90,12 @@ def interrupted() -> Ending:
     return TurnError("canceled", "interrupted", EXIT_INTERRUPTED, "interrupted by the operator")
 
 
-def window_full(estimate: int, window: int) -> Ending:
+def window_full(estimate: int, window: int, *, reduces: bool) -> Ending:
+    """`reduces` is False where the operator does not want the conversation to be reduced by itself."""
+    remedy = "" if reduces else "reduce it with /compact (that it happens by itself is switched off), "
     message = (
         f"the conversation fills the model's context window (about {estimate:,} of {window:,} tokens): "
-        "start a new session, or switch to a model with a larger window"
+        f"{remedy}start a new session, or switch to a model with a larger window"
     )
     return TurnError("canceled", "context-overflow", EXIT_CUT, message)
 

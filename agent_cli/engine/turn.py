@@ -113,7 +113,8 @@ class Turn:
                     "turn-cut", core.model.card.id, context_size(core), budget.window, unmeasured
                 )
             )
-            raise Stopped(endings.window_full(context_size(core), budget.window))
+            reduces = core.parts.compaction.enabled
+            raise Stopped(endings.window_full(context_size(core), budget.window, reduces=reduces))
 
     def _warn(self) -> None:
         """At 80 %: once a turn for each dimension, once for each ceiling of the session."""

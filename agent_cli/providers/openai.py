@@ -33,7 +33,7 @@ from agent_cli.providers.openai_stream import ChatDecoder
 from agent_cli.providers.own_data import OwnData
 from agent_cli.providers.pile import arguments_text
 from agent_cli.providers.relent import relenting
-from agent_cli.providers.silent import cut_silently, unless_cut
+from agent_cli.providers.silent import SilentCuts, unless_cut
 
 Json = dict[str, Any]
 Dialect = Literal["openai", "openrouter", "compatible"]
@@ -59,6 +59,7 @@ class OpenAI:
         self._dialect: Dialect = dialect
         self._memos: Memos[Turn] = Memos()
         self._own = OwnData()
+        self._cuts = SilentCuts(http.service.label, card)
 
     def stream(self, prompt: Prompt, /) -> AsyncGenerator[Piece | Finished, None]:
         """Raises ProviderError, and ConfigError where the model cannot do what the prompt asks for."""
@@ -72,8 +73,7 @@ class OpenAI:
         pieces = exchange(self._http, sent, prompt.model, decoder, self._routing(prompt))
         if self._dialect == "openai":
             return pieces
-        label = self._http.service.label
-        return unless_cut(pieces, lambda done: cut_silently(label, prompt, self._card, done, len(sent)))
+        return unless_cut(pieces, lambda done: self._cuts.found(prompt, done, len(sent)))
 
     async def close(self) -> None:
         await self._http.close()

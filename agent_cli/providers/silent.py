@@ -15,7 +15,13 @@ FAR_BELOW = 0.5
 """Of our estimate. No text that people write has so many bytes a token that an honest figure is lower."""
 LEAST_LOST = 1_000
 LEAST_READ = 1_000
-"""Tokens. A lower figure is that of a server that does not count what it had in its cache."""
+"""Tokens. A lower figure is that of a server that does not count what it had in its cache; so is one far below an earlier one."""
+OVER = "{label} took a prompt that is longer than the context window of {model}, and cut it without a word."
+BELOW = (
+    "{label} read only {read:,} of about {sent:,} tokens: its context window for {model} is smaller than the prompt, and it"
+    " cut that without a word. Give the model a larger one there (Ollama: OLLAMA_CONTEXT_LENGTH or `num_ctx`), then start"
+    " agent-cli anew."
+)
 
 
 async def unless_cut(
@@ -31,33 +37,33 @@ async def unless_cut(
         await pieces.aclose()
 
 
-def cut_silently(
-    label: str, prompt: Prompt, card: ModelCard, finished: Finished, size: int
-) -> ContextOverflow | None:
-    """What became of a prompt whose request had `size` bytes; None where its service read all of it, or counts nothing.
+class SilentCuts:
+    """Looks for them in what one model says at one service."""
 
-    Raises nothing. A figure over the known window (z.ai) is as clear as one far below what was sent (Ollama).
-    """
-    read = finished.usage.prompt
-    if card.window and read > card.window:
-        return ContextOverflow(
-            f"{label} took a prompt that is longer than the context window of {card.id}, and cut it without a word.",
-            used=read,
-            limit=card.window,
-        )
-    most = size // estimate.BYTES_PER_TOKEN_OF_PROSE
-    if read < LEAST_READ or read >= most * FAR_BELOW:
-        return None
-    sent = tokens_of_prompt(prompt)
-    if read >= sent * FAR_BELOW or sent - read < LEAST_LOST:
-        return None
-    return ContextOverflow(
-        f"{label} read only {read:,} of about {sent:,} tokens: its context window for {card.id} is smaller than the"
-        " prompt, and it cut that without a word. Give the model a larger one there (Ollama: OLLAMA_CONTEXT_LENGTH"
-        " or `num_ctx`), then start agent-cli anew.",
-        used=sent,
-        limit=read,
-    )
+    def __init__(self, label: str, card: ModelCard) -> None:
+        self._label = label
+        self._card = card
+        self._most = 0
+
+    def found(self, prompt: Prompt, finished: Finished, size: int) -> ContextOverflow | None:
+        """What became of a prompt whose request had `size` bytes; None where its service read all of it, or counts nothing.
+
+        A figure over the known window (z.ai) is as clear as one far below what was sent (Ollama).
+        """
+        read, window = finished.usage.prompt, self._card.window
+        if window and read > window:
+            return ContextOverflow(
+                OVER.format(label=self._label, model=self._card.id), used=read, limit=window
+            )
+        before, self._most = self._most, max(self._most, read)
+        most = size // estimate.BYTES_PER_TOKEN_OF_PROSE
+        if read < LEAST_READ or read < before * FAR_BELOW or read >= most * FAR_BELOW:
+            return None
+        sent = tokens_of_prompt(prompt)
+        if read >= sent * FAR_BELOW or sent - read < LEAST_LOST:
+            return None
+        told = BELOW.format(label=self._label, model=self._card.id, read=read, sent=sent)
+        return ContextOverflow(told, used=sent, limit=read)
 
 
 def tokens_of_prompt(prompt: Prompt) -> int:

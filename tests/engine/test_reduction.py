@@ -385,6 +385,20 @@ async def test_pictures_and_documents_that_fill_the_window_are_left_out_and_the_
     await session.close()
 
 
+async def test_where_nothing_is_reduced_by_itself_the_operator_can_have_a_huge_message_shortened():
+    log = ListLog()
+    session = opened(Playing(says("fine")), log, compaction=Compaction(enabled=False))
+    await run(session, say("w" * 90_000))
+    end = session.state.ending
+    assert isinstance(end, ev.TurnError)
+    assert "/compact" in end.message
+    await run(session, Compact())
+    assert [event.mode for event in performed(log)] == ["mechanical"]
+    await run(session, say("and now?"))
+    assert session.state.answer == "fine"
+    await session.close()
+
+
 async def test_a_window_that_the_tools_alone_fill_cuts_the_turn():
     log = ListLog()
     session = opened(Playing(), log, system=lambda started, card: ("s" * 100_000,))

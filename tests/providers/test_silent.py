@@ -11,7 +11,7 @@ from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.providers.faults import Service
 from agent_cli.providers.http import Http
 from agent_cli.providers.openai import Dialect, OpenAI
-from agent_cli.providers.silent import cut_silently
+from agent_cli.providers.silent import SilentCuts
 from tests.fakes.http_server import FakeService, Say
 
 LLAMA = ModelCard("llama3.2", "ollama")
@@ -34,7 +34,7 @@ def prompt(size: int) -> Prompt:
 )
 def test_a_figure_far_below_what_was_sent(sent: int, read: int, cut: bool):
     finished = Finished((Text("ok"),), Usage(input=read, output=1), "llama3.2")
-    found = cut_silently("ollama", prompt(sent), LLAMA, finished, sent)
+    found = SilentCuts("ollama", LLAMA).found(prompt(sent), finished, sent)
     assert (found is not None) == cut
     if found is not None:
         assert (found.limit, found.used) == (read, 20_003)
@@ -44,7 +44,7 @@ def test_a_figure_far_below_what_was_sent(sent: int, read: int, cut: bool):
 def test_a_figure_over_the_window_is_a_prompt_that_was_cut():
     card = ModelCard("glm-4.6", "zai", window=10_000)
     finished = Finished((Text("ok"),), Usage(input=12_000, output=1), "glm-4.6")
-    found = cut_silently("zai", prompt(40_000), card, finished, 40_000)
+    found = SilentCuts("zai", card).found(prompt(40_000), finished, 40_000)
     assert found is not None
     assert (found.used, found.limit) == (12_000, 10_000)
 
@@ -64,3 +64,10 @@ async def test_openai_itself_is_trusted_and_others_are_looked_at(dialect: Dialec
             assert isinstance(pieces[-1], Finished)
         finally:
             await provider.close()
+
+
+def test_a_service_that_read_more_before_leaves_out_what_was_in_its_cache():
+    cuts = SilentCuts("gateway", LLAMA)
+    for read in (20_000, 2_000):
+        finished = Finished((Text("ok"),), Usage(input=read, output=1), "llama3.2")
+        assert cuts.found(prompt(80_000), finished, 80_000) is None
