@@ -85,6 +85,7 @@ def _imported(store: SqliteStore, entries: list[Entry]) -> str:
     import msgspec
 
     from agent_cli.compose import new_session_id
+    from agent_cli.guardrails.secrets.scrub import scrubbed
 
     wanted = entries[0].session
     known = any(info.id == wanted for info in store.sessions())
@@ -93,7 +94,8 @@ def _imported(store: SqliteStore, entries: list[Entry]) -> str:
     try:
         with counted("reading", enumerate(entries, 1), len(entries)) as each:
             for seq, entry in each:
-                log.append(msgspec.structs.replace(entry, session=session, seq=seq))
+                clean, _ = scrubbed(entry.event)
+                log.append(msgspec.structs.replace(entry, session=session, seq=seq, event=clean))
     except BaseException:
         log.close()
         store.remove(session)

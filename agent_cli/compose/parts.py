@@ -15,6 +15,7 @@ from agent_cli.compose.armed import armed
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
 from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
+from agent_cli.compose.habits import habits, keep
 from agent_cli.compose.instructions import Nested, standing
 from agent_cli.compose.log import Kept, session_db, session_ids
 from agent_cli.compose.models import fallbacks, strange
@@ -40,6 +41,7 @@ from agent_cli.context.system import Instructions, system_prompt
 from agent_cli.engine.clock import SystemClock
 from agent_cli.engine.parts import Parts
 from agent_cli.guardrails.breaker import Breakers
+from agent_cli.guardrails.checks.armed import Habits
 from agent_cli.kernel.commands import Verdict
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.events import SessionStarted
@@ -129,7 +131,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
     return replace(
         made,
         heuristic=_heuristic(settings),
-        armed=armed(loaded),
+        armed=replace(armed(loaded), habits=Habits() if options.ephemeral else habits(options)),
         signals=watch(),
         fresh_signals=watch,
         watchdog=watchdog_mode(settings, attended=options.attended),
@@ -206,6 +208,8 @@ def _close(
     space.shells.close()
     if settings.session.transcripts and not options.ephemeral:
         save(kept.log, kept.entries, places.runs_dir(kept.log.session, options.environ))
+    if not options.ephemeral:
+        keep(options, kept)
     kept.close()
 
 
