@@ -5,11 +5,14 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.switching import KillSwitch
 from agent_cli.store.migrations import version_of
-from agent_cli.store.troubles import told
+from agent_cli.store.troubles import corrupt, told
 
 ON = """
 SELECT scope, why, by, at, restored, restored_by, restored_why FROM kill_switch WHERE restored = 0 ORDER BY number
@@ -77,7 +80,14 @@ class Switches:
     def _read(self, query: str) -> tuple[KillSwitch, ...]:
         if self._never():
             return ()
-        return tuple(KillSwitch(*row) for row in self._connection.execute(query).fetchall())
+        return tuple(map(self._switch, self._connection.execute(query).fetchall()))
+
+    def _switch(self, row: tuple[Any, ...]) -> KillSwitch:
+        """One that damage made unreadable is no switch to pass over. Raises StoreCorrupt."""
+        try:
+            return msgspec.convert(dict(zip(KillSwitch.__struct_fields__, row, strict=True)), KillSwitch)
+        except msgspec.ValidationError as problem:
+            raise corrupt(self._path, f"a kill switch in it is damaged ({problem})") from None
 
     def _never(self) -> bool:
         """A file of an older version on a disk that cannot be written: nobody can have turned one."""

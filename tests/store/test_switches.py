@@ -86,3 +86,13 @@ def _timed(look) -> float:
     for _ in range(100):
         look()
     return (time.perf_counter() - begun) / 100
+
+
+@pytest.mark.parametrize("column", ["scope", "why", "at"])
+def test_one_that_is_damaged_counts_as_one_that_cannot_be_read(path, column):
+    store = open_store(path)
+    store.switches.turn_on("all", "fire", "ann", 1.0)
+    store._connection.execute(f"UPDATE kill_switch SET {column} = x'ff'")
+    with pytest.raises(StoreError, match="a kill switch in it is damaged"):
+        Switches(store._connection, path).on()
+    store.close()
