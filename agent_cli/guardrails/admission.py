@@ -111,18 +111,23 @@ def estimate(past: Sequence[Past], most: Tree) -> Tree:
 
 
 def worst_tree(limits: Limits, children: Children, default: float) -> Tree:
-    """The most that the ceilings let a run and its subtasks spend; `default` USD where they bound nothing."""
+    """The most that the ceilings let a run and its subtasks take; `default` USD where they bound nothing.
+
+    A turn could make all of its calls within one minute.
+    """
+    count = limits.max_tool_calls or 0
     ceilings = [value for value in (limits.max_turn_cost, limits.max_session_cost) if value]
     if not ceilings:
-        return Tree(default, why="admission.estimate_usd: no run of this kind is known and no ceiling is set")
+        return Tree(
+            default, count, "admission.estimate_usd: no run of this kind is known and no ceiling is set"
+        )
     parent = min(ceilings)
     each = children.max_cost if children.budget == "additive" else None
-    count = limits.max_tool_calls or 0
     if each and not count:
         return Tree(
             max(default, parent + each), why="the ceiling and one subtask: nothing bounds how many there are"
         )
-    return Tree(cents(parent + count * (each or 0.0)), why="the ceilings of the run and its subtasks")
+    return Tree(cents(parent + count * (each or 0.0)), count, "the ceilings of the run and its subtasks")
 
 
 def misjudged(past: Sequence[Past]) -> tuple[str, ...]:

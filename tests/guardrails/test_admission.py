@@ -44,7 +44,10 @@ def test_the_whole_tree_is_reserved_where_budgets_add_up():
     assert worst_tree(limits, Children("shared", max_cost=0.35), 1.0).usd == 2.0, (
         "children draw on the parent's"
     )
-    assert worst_tree(Limits(), Children(), 1.0).usd == 1.0
+    assert worst_tree(Limits(), Children(), 1.0) == Tree(
+        1.0, 0, "admission.estimate_usd: no run of this kind is known and no ceiling is set"
+    )
+    assert worst_tree(limits, Children(), 1.0).calls == 4, "all of them could come within a minute"
 
 
 def test_the_estimate_is_the_ninetieth_percentile_plus_a_fifth():
