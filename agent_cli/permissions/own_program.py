@@ -10,6 +10,7 @@ _CHANGES = {
     "config": frozenset({"set"}),
     "kill-switch": frozenset({"on", "off"}),
     "guardrails": frozenset({"reset"}),
+    "pool": frozenset({"set"}),
 }
 """Commands with the words by which they write settings or switches."""
 

@@ -12,7 +12,7 @@ from agent_cli.engine.asides import Asides
 from agent_cli.engine.clock import SystemClock
 from agent_cli.engine.killing import IDLE, POLL
 from agent_cli.engine.session import Session
-from agent_cli.engine.subtasks import SubtaskSpec
+from agent_cli.engine.subtasks import SubtaskSpec, run_subtask
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Compact
 from agent_cli.kernel.errors import AgentError, StoreError
@@ -271,6 +271,39 @@ async def test_a_subtask_beside_the_turns_is_stopped_and_says_why():
     await clock.advance(IDLE)
     with pytest.raises(AgentError, match="the subtask was stopped: kill switch all is on"):
         await asked
+    await session.close()
+
+
+async def test_a_subtask_of_the_turn_is_stopped_with_it_and_nothing_of_it_goes_on():
+    board, sessions = Board(), list[Session]()
+
+    async def delegates(path: str, _: Any) -> str:
+        spec = SubtaskSpec("look", "You look.", "look", ("read",), model="fake-1")
+        return (await run_subtask(sessions[0]._core, spec)).digest
+
+    read = FakeTool("read", never)
+    session, log, clock = opened(
+        provider := Playing(wants(("ask", {"path": "a"})), wants(("read", {"path": "b"}))),
+        FakeTool("ask", delegates),
+        read,
+        board=board,
+    )
+    sessions.append(session)
+    session.send(say("go"))
+    await settle(200)
+    assert read.ran == ["b"], "the subtask is under way"
+    board.scopes = ["all"]
+    await clock.advance(POLL)
+    await session.idle()
+    ends = [
+        (entry.branch != "", entry.event.outcome)
+        for entry in log.read()
+        if isinstance(entry.event, ev.TERMINAL)
+    ]
+    assert [below for below, _ in ends] == [True, False], "each of them ends once"
+    assert ends[-1] == (False, "guardrail-stop")
+    assert len(provider.asked) == 2
+    assert len(found(log, ev.SubtaskCompleted)) == 1
     await session.close()
 
 

@@ -217,7 +217,7 @@ def test_a_program_that_tools_may_write_is_no_program_that_only_reads() -> None:
     "line",
     (
         "agent-cli config set permissions.mode yolo", "agent-cli --trust -p x", "cd a && agent-cli kill-switch off", "sudo agent-cli guardrails reset x",
-        "python -m agent_cli config set a b", "bash -c 'agent-cli kill-switch off'", "agent-cli --config x config set a b",
+        "python -m agent_cli config set a b", "bash -c 'agent-cli kill-switch off'", "agent-cli --config x config set a b", "agent-cli pool set team --usd 900",
     ),
 )  # fmt: skip
 def test_this_program_does_not_loosen_itself_through_a_shell(mode: Mode, line: str) -> None:
