@@ -33,13 +33,13 @@ LONG, LONGEST, MOST = 32, 4_000, 100
 """Bytes of a word that may be base64, how much of it is looked at, and how many words are."""
 
 ANCHORS: tuple[tuple[str, ...], ...] = (
-    ("ignor", "disregard", "forget", "override", "pay no attention", "instead of"),
-    ("you are now", "new instruction", "system prompt", "important instruction", "hidden instruction"),
+    ("ignor", "disregard", "forget", "override", "bypass", "pay no attention", "instead of"),
+    ("you are now", "instruction", "system prompt"),
     ("the user", "user's", "the human", "the operator"),
-    ("ai agent", "ai assistant", "language model", "llm", "ai model", "assistants", "chatbot", "coding agent", "dear ai", "claude", "chatgpt", "copilot", "attention ai"),
-    ("<|im_start|>", "<|im_end|>", "[inst]", "<<sys>>", "<system", "</system", "### system", "### instruction", "<|system|>", "</tool_result", "</function_results", "\nhuman:", "\nassistant:", "\nsystem:", "begin system", "[system"),
-    ("anweisung", "instructions pr", "instruccion", "istruzion", "instru\u00e7\u00f5es"),
-    ("send", "post", "upload", "exfil", "transmit", "forward", "email", "leak", "append", "encode"),
+    ("agent", "assistant", "language model", "llm", "ai model", "chatbot", "claude", "chatgpt", "copilot", " ai"),
+    ("system", "<|im_", "<|endoftext", "inst]", "<<sys", "### instruction", "</tool_re", "</function_re", "human:", "assistant:"),
+    ("anweisung", "instru", "istruzion"),
+    ("send", "post", "upload", "exfil", "transmit", "forward", "email", "leak"),
 )  # fmt: skip
 """Words of which one stands in every such text, in lower case; a pattern of the same place runs only with one."""
 

@@ -26,6 +26,8 @@ LONG, LONGER = 20, 40
 """Bytes of a word in which secrets are looked for: of names, and where `+` and `/` belong to words, too."""
 CONTEXT = 20
 """Bytes before such a word that may belong to the secret."""
+MEMORABLE, REMEMBERED = (1_000, 200_000), 8
+"""Sizes of texts that are remembered as clean, and how many are."""
 ENTROPY = 2.6
 """Bits a character of the dullest secret of some length."""
 CHANGES, WILD = 0.22, 0.4
@@ -52,16 +54,33 @@ class Redacted(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
+_CLEAN: dict[str, None] = {}
+
+
 def redact(text: str) -> Redacted:
+    """A text that was found clean just before is not looked through again: a result is, on its way to the log."""
+    if text in _CLEAN:
+        return Redacted(text)
     spans = find(text)
     if not spans:
+        _remember(text)
         return Redacted(text)
     parts: list[str] = []
     at = 0
     for start, end, kind in spans:
         parts += (text[at:start], f"[REDACTED:{kind}]")
         at = end
-    return Redacted("".join((*parts, text[at:])), tuple(span.kind for span in spans))
+    clean = "".join((*parts, text[at:]))
+    if not find(clean):
+        _remember(clean)
+    return Redacted(clean, tuple(span.kind for span in spans))
+
+
+def _remember(text: str) -> None:
+    if MEMORABLE[0] <= len(text) <= MEMORABLE[1]:
+        while len(_CLEAN) >= REMEMBERED:
+            del _CLEAN[next(iter(_CLEAN))]
+        _CLEAN[text] = None
 
 
 def redacted(text: str) -> str:
@@ -212,8 +231,11 @@ def _placeholder(value: bytes) -> bool:
 
 def _keyed(data: bytes) -> Iterator[Span]:
     lower = data.lower()
+    is_set = _pattern(table.IS_SET).match
     for name in table.NAMED:
         for place in _places(lower, name):
+            if is_set(data, place + len(name)) is None and name != b"passw":
+                continue
             yield from _named(data, place, name)
             yield from _setting(data, place, name)
     for name in table.SCHEMES:

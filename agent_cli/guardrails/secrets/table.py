@@ -134,6 +134,8 @@ NAMED = (b"key", b"secret", b"token", b"passw", b"passphrase", b"credential")
 OF_A_KEY = rb"(?i:api|app|secret|access|private|auth|signing|encryption|master|account|storage|license|session|webhook|consumer|service|deploy|admin|ssh|hmac|client)[-_. ]?\Z"
 NO_SECRET = rb"(?i:hash|sha|digest|sum|etag|_?ids?\Z|ur[il]|path|file|dir|name|type|count|len|size|limit|expir|time|date|public|version|izer)"
 """In the rest of such a name: it holds something else."""
+IS_SET = rb"[A-Za-z0-9_]{0,40}" + _SEPARATOR
+"""Behind the anchor, wherever a value follows at all."""
 SETTING = rb"([A-Za-z0-9_]{0,20})" + _SEPARATOR + _QUOTES + rb"([A-Za-z0-9/+_.~=!@%^&*-]{16,512})"
 """The rest of a name, behind the anchor, and its value."""
 ENV_LINE = rb"[ \t]{0,8}(?:export[ \t]{1,4}|- )?([A-Z][A-Z0-9_]{0,60})(?:[ \t]{0,4}=[ \t]{0,4}|:[ \t]{1,4})[\"']?([^\s\"'#$`{}()<>\[\],;]{8,200})"
