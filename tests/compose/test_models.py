@@ -111,3 +111,10 @@ def test_a_fallback_that_may_be_misspelt_is_told_beside_the_nearest(options: Run
     (told,) = strange(prepare(options).settings)
     assert "gpt-4.1-nimi" in told
     assert "did you mean gpt-4.1-mini?" in told
+
+
+async def test_how_often_a_request_is_made_is_a_setting(options: RunOptions):
+    config(options, model={"attempts": 5, "name": "gpt-4.1"})
+    session = open_session(options).session
+    assert session._core.parts.settings.attempts == 5
+    await session.close()

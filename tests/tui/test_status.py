@@ -168,6 +168,7 @@ def test_yolo_is_marked_without_colour():
         (ModelRow("m", cost=0.00042), "$0.0004"),
         (ModelRow("m", cost=0.042), "$0.042"),
         (ModelRow("m", cost=4.2), "$4.20"),
+        (ModelRow("m", cost=1.5, estimated=True), "~$1.50"),
         (ModelRow("m", unpriced=True), "unpriced"),
         (ModelRow("m", cost=1.5, unpriced=True), "$1.50 + unpriced"),
     ],
