@@ -135,7 +135,8 @@ class Guards:
     @property
     def gated(self) -> bool:
         """Whether nothing of an answer may be shown before it was looked at."""
-        return self._core.parts.armed.gate or bool(self._of("output"))
+        armed = self._core.parts.armed
+        return armed.gate or any(check.surface == "output" for check in armed.own)
 
     def report(self) -> None:
         """What was asked in this turn, and how long it took."""
