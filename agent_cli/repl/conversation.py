@@ -19,7 +19,6 @@ from agent_cli.repl.stage import LineStage
 from agent_cli.repl.teller import Teller
 from agent_cli.talk import outside
 from agent_cli.talk.answers import Alarm, Answer, Note
-from agent_cli.talk.commands import book, own
 from agent_cli.talk.commands.sessions import picking
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sessions, Sources, Welcome
@@ -137,14 +136,8 @@ class Conversation:
         await self._learn()
 
     async def _learn(self) -> None:
-        """The operator's own commands."""
-        workplace = self.desk.sources.workplace
-        if workplace is None:
-            return
-        try:
-            self.desk.own = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
-        except AgentError as problem:
-            self.tell(Note(f"your own commands are not known: {problem}", "warning"))
+        if trouble := await self.desk.learn():
+            self.tell(Note(trouble, "warning"))
 
     async def _follow(self, session: Door) -> None:
         try:

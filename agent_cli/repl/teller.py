@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import text_of
 from agent_cli.repl.lines import INDENT, lines_of, shown
-from agent_cli.talk.amounts import dollars
 from agent_cli.talk.answers import Answer
 from agent_cli.talk.remarks import OUTCOMES, remark
+from agent_cli.talk.tally import Tally
 from agent_cli.talk.untrusted import clean, clean_line
 
 MOST = 12
@@ -23,18 +22,6 @@ _Turn: TypeAlias = (
 )
 
 
-@dataclass(slots=True)
-class Tally:
-    """What the running turn took so far."""
-
-    started: float = 0.0
-    calls: int = 0
-    cost: float = 0.0
-    unpriced: bool = False
-    estimated: bool = False
-    subjects: dict[str, str] = field(default_factory=dict[str, str])
-
-
 class Teller:
     """`write` takes text as it is to be seen."""
 
@@ -44,6 +31,7 @@ class Teller:
         self._shown = ""  # what was streamed of this step's text
         self._thinking = False
         self._tally = Tally()
+        self._subjects: dict[str, str] = {}
 
     def line(self, text: str = "") -> None:
         """On a line of its own."""
@@ -117,17 +105,15 @@ class Teller:
     def _turn(self, event: _Turn, time: float) -> None:
         match event:
             case ev.TurnStarted():
-                self._tally = Tally(started=time)
+                self._tally, self._subjects = Tally(started=time), {}
             case ev.StepStarted():
                 self._shown, self._thinking = "", False
             case ev.AssistantMessage(parts=parts, partial=partial):
                 self._whole(text_of(parts))
                 if partial:
                     self.line("(the answer was cut off here)")
-            case ev.UsageReported(cost=cost, estimated=estimated):
-                self._tally.cost += cost or 0.0
-                self._tally.unpriced = self._tally.unpriced or cost is None
-                self._tally.estimated = self._tally.estimated or estimated
+            case ev.UsageReported():
+                self._tally.spent(event)
             case ev.TurnError(_, outcome, _, message):
                 self.line(
                     f"{OUTCOMES[outcome]}: {clean(message)}"
@@ -147,23 +133,17 @@ class Teller:
         self.end_line()
 
     def _end(self, outcome: ev.Outcome, time: float) -> None:
-        tally, facts = self._tally, [OUTCOMES[outcome]]
-        if time - tally.started >= 1:
-            facts.append(f"{time - tally.started:.0f} s")
-        if tally.calls:
-            facts.append(f"{tally.calls} call{'s' * (tally.calls != 1)}")
-        if tally.cost or tally.unpriced:
-            facts.append("unpriced" if tally.unpriced else "~" * tally.estimated + dollars(tally.cost))
+        facts = self._tally.facts(outcome, time, lambda passed: f"{passed:.0f} s")
         self.line(f"({', '.join(facts)})")
 
     def _call(self, event: _Call) -> None:
         match event:
             case ev.ToolCallStarted(call_id, tool, subject):
-                self._tally.subjects[call_id] = subject
+                self._subjects[call_id] = subject
                 self.line(f"{clean_line(tool)} {clean_line(subject)}".rstrip())
             case ev.ToolReturned(call_id, tool, output, executed, duration):
                 self._tally.calls += 1
-                subject = self._tally.subjects.pop(call_id, "")
+                subject = self._subjects.pop(call_id, "")
                 took = f"{duration:.1f} s" if executed else "not run"
                 how = "ok" if output.ok else "failed"
                 self.line(f"{INDENT}{clean_line(tool)} {clean_line(subject)[:60]}: {how}, {took}")

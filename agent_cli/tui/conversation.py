@@ -18,7 +18,6 @@ from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.todo import TodoItem
 from agent_cli.talk import outside
 from agent_cli.talk.answers import Answer
-from agent_cli.talk.commands import book, own
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sources, Welcome
 from agent_cli.talk.history import History
@@ -158,14 +157,8 @@ class Conversation(Vertical):
             self.put(Banner("The session cannot go on.", str(problem)))
 
     async def _learn(self) -> None:
-        """The operator's own commands."""
-        workplace = self.desk.sources.workplace
-        if workplace is None:
-            return
-        try:
-            self.desk.own = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
-        except AgentError as problem:
-            self.put(Notice(f"your own commands are not known: {problem}", "warning"))
+        if trouble := await self.desk.learn():
+            self.put(Notice(trouble, "warning"))
 
     def fail(self, title: str, problem: AgentError, advice: str = "") -> None:
         self.footer.activity.connecting = False

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Reasoning as Thought
 from agent_cli.kernel.messages import Said, Text
-from agent_cli.talk.amounts import dollars
 from agent_cli.talk.remarks import OUTCOMES, Told, remark
+from agent_cli.talk.tally import Tally
 from agent_cli.tui.below import Below, summary
 from agent_cli.tui.blocks.answer import Answer
 from agent_cli.tui.blocks.call import Call, seconds
@@ -20,18 +19,6 @@ from agent_cli.tui.blocks.operator import Operator
 from agent_cli.tui.blocks.reasoning import Reasoning
 from agent_cli.tui.blocks.told import block_of
 from agent_cli.tui.column import Column
-
-
-@dataclass(slots=True)
-class Tally:
-    """What the running turn took so far."""
-
-    started: float = 0.0
-    calls: int = 0
-    cost: float = 0.0
-    unpriced: bool = False
-    estimated: bool = False
-
 
 _Kind: TypeAlias = type[Answer | Reasoning]
 _CallFact: TypeAlias = (
@@ -135,13 +122,7 @@ class Story:
             self._carded.add(row.branch)
             self._to.update(card)
         if entry.branch and isinstance(entry.event, ev.UsageReported):
-            self._spent(entry.event)
-
-    def _spent(self, report: ev.UsageReported) -> None:
-        tally = self._tally
-        tally.cost += report.cost or 0.0
-        tally.unpriced = tally.unpriced or report.cost is None
-        tally.estimated = tally.estimated or report.estimated
+            self._tally.spent(entry.event)
 
     def _silent(self, event: _Silent) -> None:
         """Decided: the screen says nothing about these."""
@@ -175,7 +156,7 @@ class Story:
                 if partial:
                     self.insert(Ending(["the answer was cut off here"], "warning"))
             case ev.UsageReported():
-                self._spent(event)
+                self._tally.spent(event)
             case ev.TurnError(_, outcome, _, message):
                 self._withdraw()
                 self._end(outcome, time, message)
@@ -297,14 +278,7 @@ class Story:
             card.to("not run")
             self._to.update(card)
         self._calls, self._typing, self.waiting = {}, [], ""
-        tally = self._tally
-        facts = [OUTCOMES[outcome]]
-        if tally.started and time - tally.started >= 1:
-            facts.append(seconds(time - tally.started))
-        if tally.calls:
-            facts.append(f"{tally.calls} call{'s' * (tally.calls != 1)}")
-        if tally.cost or tally.unpriced:
-            facts.append("unpriced" if tally.unpriced else "~" * tally.estimated + dollars(tally.cost))
+        facts = self._tally.facts(outcome, time, seconds)
         level: Level = "info" if outcome in ("completed", "interrupted") else "warning"
         if message and outcome not in ("completed", "interrupted"):
             self._to.add([Banner(OUTCOMES[outcome], message)])
