@@ -54,6 +54,7 @@ class Reducer:
         self._refills = 0
         self._refused: dict[str, int] = {}
         self._scale = 0.0
+        self._aim = 0
 
     @property
     def budget(self) -> Budget:
@@ -98,14 +99,14 @@ class Reducer:
             return False
         before = core.state.seq
         size = estimated_size(core)
-        self._scale = max(
-            1.0, (problem.used or self.budget.window) / size
-        )  # a figure below our estimate is not relied on
+        # a figure below our estimate is not relied on, and where nobody said what would fit, half of it may
+        self._scale = max(1.0, (problem.used or self.budget.window) / size)
+        self._aim = 0 if problem.limit else self._size() // 2
         try:
             await self._reduce(self.budget, force=True)
             self._squeeze()
         finally:
-            self._scale = 0.0
+            self._scale, self._aim = 0.0, 0
         return core.state.seq > before and self._reduced_since(before)
 
     def _size(self) -> int:
@@ -222,6 +223,8 @@ class Reducer:
         operator's longest messages say, so that no session ends by them. Whether anything went.
         """
         budget, before = self.budget, self._core.state.seq
+        if self._aim:
+            budget = msgspec.structs.replace(budget, limit=min(budget.limit, self._aim))
         size = self._size()
         most = budget.limit if self._scale else budget.full  # what was refused was larger than we thought
         if size < most:

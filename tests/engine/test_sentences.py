@@ -240,13 +240,14 @@ class Strict(Playing):
 
     def __init__(self, bytes_per_token: float, *, tells: bool) -> None:
         super().__init__()
-        self._density, self._tells, self.refused = bytes_per_token, tells, 0
+        self._density, self._tells = bytes_per_token, tells
+        self.refused: list[int] = []
 
     async def stream(self, prompt: Prompt, /) -> AsyncGenerator[ev.Piece | ev.Finished, None]:
         said = [part for message in prompt.messages for part in message.parts]
         size = int((sum(size_of(part) for part in said) + len("".join(prompt.system))) / self._density)
         if size > WINDOW:
-            self.refused += 1
+            self.refused.append(size)
             raise ContextOverflow("too long", **({"used": size, "limit": WINDOW} if self._tells else {}))
         yield says("ok", usage=Usage(input=size, output=1))
 
@@ -296,6 +297,19 @@ def test_no_size_of_what_is_on_disk_can_make_the_next_request_fail_for_ever(
         assert isinstance(first, ev.TurnCompleted) or first.outcome == "context-overflow"
 
     asyncio.run(go())
+
+
+async def test_a_window_that_is_much_smaller_than_anybody_says_is_found():
+    """Neither the table nor the service says it, and it counts twice what we guess: half as much is tried each time."""
+    provider = Strict(2.0, tells=False)
+    models = OneModel(provider, ModelCard("fake-1", "fake", window=5 * WINDOW, max_output=1_000))
+    session = open_session(provider, models=models, model=models.open("fake-1"), summary_prompt="Summarize.")
+    await run(session, say("?" * 100_000))
+    for _ in range(2):
+        await run(session, say("and now?"))
+    assert isinstance(session.state.ending, ev.TurnCompleted)
+    assert provider.refused[1] <= provider.refused[0] * 0.55
+    await session.close()
 
 
 @given(st.lists(facts, max_size=25), st.lists(facts, max_size=8))
