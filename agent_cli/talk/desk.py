@@ -27,17 +27,6 @@ OUTCOMES = (ev.CompactionPerformed, ev.CheckpointPerformed, ev.ContextReductionF
 class Surface(Protocol):
     """The screen as the desk sees it."""
 
-    async def learn(self) -> str:
-        """The operator's own commands; returns why they are not known, "" where they are."""
-        workplace = self.sources.workplace
-        if workplace is None:
-            return ""
-        try:
-            self.own = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
-        except AgentError as problem:
-            return f"your own commands are not known: {problem}"
-        return ""
-
     @property
     def stage(self) -> Stage: ...
 
@@ -81,6 +70,17 @@ class Desk:
         self.stage = surface.stage
         self.own: tuple[Slash, ...] = ()
         self._mode: Mode = welcome.mode
+
+    async def learn(self) -> str:
+        """The operator's own commands; returns why they are not known, "" where they are."""
+        workplace = self.sources.workplace
+        if workplace is None:
+            return ""
+        try:
+            self.own = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
+        except AgentError as problem:
+            return f"your own commands are not known: {problem}"
+        return ""
 
     @property
     def running(self) -> bool:
