@@ -22,6 +22,7 @@ from agent_cli.talk.answers import Alarm, Answer, Note
 from agent_cli.talk.commands.sessions import picking
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sessions, Sources, Welcome
+from agent_cli.talk.learning import learn_commands
 from agent_cli.talk.resumed import restored
 from agent_cli.talk.stage import Picking, Row, Wish
 
@@ -136,7 +137,7 @@ class Conversation:
         await self._learn()
 
     async def _learn(self) -> None:
-        if trouble := await self.desk.learn():
+        if trouble := await learn_commands(self.desk):
             self.tell(Note(trouble, "warning"))
 
     async def _follow(self, session: Door) -> None:

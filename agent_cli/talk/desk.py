@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from time import time
 from typing import Literal, Protocol
@@ -12,7 +11,7 @@ from agent_cli.kernel.commands import MODES, Checkpoint, Command, Compact, Inter
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
 from agent_cli.talk.answers import Alarm, Answer
-from agent_cli.talk.commands import book, own
+from agent_cli.talk.commands import book
 from agent_cli.talk.commands.command import Command as Slash
 from agent_cli.talk.commands.command import Guide
 from agent_cli.talk.commands.project import remember
@@ -70,17 +69,6 @@ class Desk:
         self.stage = surface.stage
         self.own: tuple[Slash, ...] = ()
         self._mode: Mode = welcome.mode
-
-    async def learn(self) -> str:
-        """The operator's own commands; returns why they are not known, "" where they are."""
-        workplace = self.sources.workplace
-        if workplace is None:
-            return ""
-        try:
-            self.own = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
-        except AgentError as problem:
-            return f"your own commands are not known: {problem}"
-        return ""
 
     @property
     def running(self) -> bool:

@@ -21,6 +21,7 @@ from agent_cli.talk.answers import Answer
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sources, Welcome
 from agent_cli.talk.history import History
+from agent_cli.talk.learning import learn_commands
 from agent_cli.talk.resumed import restored
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
@@ -157,7 +158,7 @@ class Conversation(Vertical):
             self.put(Banner("The session cannot go on.", str(problem)))
 
     async def _learn(self) -> None:
-        if trouble := await self.desk.learn():
+        if trouble := await learn_commands(self.desk):
             self.put(Notice(trouble, "warning"))
 
     def fail(self, title: str, problem: AgentError, advice: str = "") -> None:
