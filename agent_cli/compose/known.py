@@ -8,26 +8,27 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from agent_cli import __version__
 from agent_cli.compose.files import files_below
+from agent_cli.compose.later import gates, prepare, watchdog_mode
 from agent_cli.compose.operators_log import follow
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.scope import gates
-from agent_cli.compose.session import prepare
 from agent_cli.compose.sessions import Sessions
-from agent_cli.compose.watchdog import watchdog_mode
 from agent_cli.compose.workplace import Workplace
 from agent_cli.config import places
-from agent_cli.config.settings import Settings
-from agent_cli.config.sources import Loaded
-from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import MODES, Mode
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.talk.door import Sources, Welcome
 from agent_cli.talk.health import Condition
+
+if TYPE_CHECKING:
+    from agent_cli.config.settings import Settings
+    from agent_cli.config.sources import Loaded
+    from agent_cli.engine.session import Session
 
 LOG = "agent-cli.log"
 

@@ -6,10 +6,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from agent_cli.engine.session import Session
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import Entry, Event
+
+if TYPE_CHECKING:
+    from agent_cli.engine.session import Session
 
 log = logging.getLogger("agent_cli.operator")
 

@@ -6,22 +6,25 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 from msgspec.structs import replace
 
 from agent_cli.compose.known import Known, lasting, log_to_file, welcome
+from agent_cli.compose.later import open_session, prepare
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.session import open_session, prepare
 from agent_cli.compose.trust import ask
 from agent_cli.config.sections.screen import Ui
-from agent_cli.config.sources import Loaded
-from agent_cli.engine.session import Session
 from agent_cli.kernel.errors import AgentError, ModelGone
 from agent_cli.talk.door import Welcome
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.app import run as run_app
 from agent_cli.tui.switching import another_model, choose
+
+if TYPE_CHECKING:
+    from agent_cli.config.sources import Loaded
+    from agent_cli.engine.session import Session
 
 
 def run(options: RunOptions, first_message: str | None) -> int:

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent_cli.compose.log import session_db
+from agent_cli.compose.later import open_session, prepare, session_db
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.session import open_session, prepare
-from agent_cli.config.settings import Settings
-from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import text_of
 from agent_cli.talk.door import Door, Form, Known
 from agent_cli.talk.stage import Wish
 
 if TYPE_CHECKING:  # sqlite3 is imported when the store is opened
+    from agent_cli.config.settings import Settings
+    from agent_cli.engine.session import Session
     from agent_cli.store.sqlite import SqliteStore
 
 LOOK_BACK = 200

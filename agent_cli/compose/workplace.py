@@ -10,18 +10,20 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_cli import __version__
+from agent_cli.compose.later import prepare, root_of, snapshots
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.scope import root_of
-from agent_cli.compose.session import prepare
 from agent_cli.config import places
-from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import FileDiff
 from agent_cli.talk.changed import Changed
 from agent_cli.talk.door import Door, Instructed, Prompt
-from agent_cli.tools.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from agent_cli.config.sources import Loaded
+    from agent_cli.tools.snapshots import Snapshots
 
 SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """In the names of variables whose values are in no report."""
@@ -111,7 +113,7 @@ class Workplace:
 
     def _snapshots(self, session: str) -> tuple[Snapshots, Path]:
         root = root_of(self._options, prepare(self._options))
-        return Snapshots(places.snapshots_dir(session, self._options.environ), str(root)), root
+        return snapshots(places.snapshots_dir(session, self._options.environ), root), root
 
 
 def _compared(root: Path, name: str, before: bytes | None) -> FileDiff | None:
