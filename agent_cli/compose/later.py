@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from agent_cli.tools.snapshots import Snapshots
 
 
+def load() -> None:
+    """All of it now, for a session that is wanted at once: two threads that import only hinder each other."""
+    from agent_cli.compose.session import open_session as own
+
+    own.__name__  # noqa: B018  it is enough that it is there
+
+
 def prepare(options: RunOptions) -> Loaded:
     """See `session.prepare`."""
     from agent_cli.compose.session import prepare as own

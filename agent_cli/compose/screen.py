@@ -12,7 +12,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from agent_cli.compose.known import Known, lasting, log_to_file, welcome
-from agent_cli.compose.later import open_session, prepare
+from agent_cli.compose.later import load, open_session, prepare
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.trust import ask
 from agent_cli.config.sections.screen import Ui
@@ -37,6 +37,8 @@ def run(options: RunOptions, first_message: str | None) -> int:
         return 0
     options = lasting(answered)
     log_to_file(options)
+    if first_message:
+        load()
     screen = Screen(options)
     app = screen.app = AgentApp(
         screen.open,

@@ -53,6 +53,10 @@ class Main(Screen[None], inherit_bindings=False):
     """Without Textual's own meanings of Tab and Ctrl+C."""
 
 
+BREATH = 0.1
+"""Seconds from the first frame to the opening of the session, which keeps the processor busy: first keys come first."""
+
+
 class AgentApp(Patient[Leave], inherit_bindings=False):
     """`open_session` is awaited after the first frame; what is typed before it returns is kept and sent then.
 
@@ -125,7 +129,8 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         if self._first_message:
             self.conversation.desk.say(self._first_message)
         self.call_after_refresh(self.accept)
-        self.call_after_refresh(lambda: self.run_worker(self._open()))
+        breath = 0.001 if self._first_message else BREATH
+        self.call_after_refresh(lambda: self.set_timer(breath, lambda: self.run_worker(self._open())))
 
     def adopt(self, welcome: Welcome) -> None:
         """Takes over what config says of the screen: theme, keys, the status command; what is not taken is told."""
