@@ -9,7 +9,7 @@ import typer
 
 from agent_cli.cli.command import as_json, options_of, table
 from agent_cli.cli.values import UsageError
-from agent_cli.config import places, recipes
+from agent_cli.config import places, recipes, trust
 from agent_cli.config.files import text_of
 from agent_cli.headless.jsonl import whole
 
@@ -77,9 +77,10 @@ def new(
     made = project / recipes.DIRECTORY / name
     if made.exists():
         raise UsageError(f"{made} is there already: choose another name, or remove it.")
-    _write(made / "README.md", README.format(name=name))
-    _write(made / places.AGENTS / "config.json", "{}\n")
-    _write(made / places.AGENTS / "AGENTS.md", "How to work on this job.\n")
+    with trust.kept_by(project, options.environ):
+        _write(made / "README.md", README.format(name=name))
+        _write(made / places.AGENTS / "config.json", "{}\n")
+        _write(made / places.AGENTS / "AGENTS.md", "How to work on this job.\n")
     typer.echo(f"{made} is made. Fill it in, then: agent-cli recipes check {name}")
 
 

@@ -34,7 +34,10 @@ async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
     known = Known(options)
     loaded = known.read()
     seen = welcome(options)
-    conversation = Conversation(seen, known.sources(), _asker(seen.history, terminal=terminal), _write)
+    history = History(seen.history)
+    conversation = Conversation(seen, known.sources(), _asker(history, terminal=terminal), _write)
+    if first and terminal:
+        history.add(first)
     if options.resume == "":
         options = replace(options, resume=(await conversation.choose()).resume or None)
     try:
@@ -50,12 +53,12 @@ async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
     return code
 
 
-def _asker(history: str, *, terminal: bool) -> Asker:
+def _asker(history: History, *, terminal: bool) -> Asker:
     def names(start: str) -> list[str]:
         return [command.name for command in book.matching(start) if command.name not in LACKS]
 
     if terminal and os.environ.get("TERM", "") not in ("", "dumb"):
-        return Terminal(History(history), names)
+        return Terminal(history, names)
     return Plain(_write, echoed=terminal)
 
 

@@ -39,12 +39,23 @@ def find(wanted: str, cwd: Path, environ: Mapping[str, str], *, trusted: bool = 
         return Path(known[wanted].path)
     from difflib import get_close_matches
 
+    if not trusted and (held := _of_project(wanted, cwd, environ)):
+        raise ConfigError(
+            f"the recipe '{wanted}' is in {held}, and this project is not trusted, so its recipes do not count. "
+            "Look at what is in it, then start with --trust."
+        )
     names = ", ".join(sorted(known)) or "none"
     near = get_close_matches(wanted, known, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else ""
     raise ConfigError(
         f"there is no recipe '{wanted}'; there are: {names}.{hint} A path needs a slash: ./{wanted}"
     )
+
+
+def _of_project(wanted: str, cwd: Path, environ: Mapping[str, str]) -> str:
+    """Where the project has a recipe of that name, "" where it has none."""
+    found = (one.path for one in every(cwd, environ) if one.origin == "project" and one.name == wanted)
+    return next(found, "")
 
 
 def every(cwd: Path, environ: Mapping[str, str], *, trusted: bool = True) -> tuple[Recipe, ...]:

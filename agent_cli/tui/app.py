@@ -128,6 +128,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self.adopt(self.welcome)
         if self._first_message:
             self.conversation.desk.say(self._first_message)
+            self.call_after_refresh(self.conversation.composer.past.add, self._first_message)
         self.call_after_refresh(self.accept)
         breath = 0.001 if self._first_message else BREATH
         self.call_after_refresh(lambda: self.set_timer(breath, lambda: self.run_worker(self._open())))

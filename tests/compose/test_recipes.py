@@ -262,6 +262,26 @@ def test_names_are_looked_up_in_the_project_only_if_it_is_trusted(project: Path)
     assert prepare(options(project, "guarded", trust=True)).settings.permissions.mode == "yolo"
 
 
+def test_one_that_a_project_without_trust_holds_names_trust_as_the_reason(project: Path) -> None:
+    made(project / ".agents" / "recipes" / "mine", {})
+    with pytest.raises(ConfigError, match=r"recipe 'mine' is in .*, and this project is not trusted.*--trust"):
+        prepare(options(project, "mine"))
+
+
+def test_a_new_one_leaves_a_trusted_project_trusted(project: Path) -> None:
+    made(project / ".agents" / "recipes" / "first", {})
+    prepare(options(project, None, trust=True))
+    assert run(["recipes", "new", "mine"]) == 0
+    assert prepare(options(project, "mine")).left_out == ()
+
+
+def test_a_new_one_leaves_a_project_without_trust_as_it_was(project: Path) -> None:
+    made(project / ".agents" / "recipes" / "first", {})
+    assert run(["recipes", "new", "mine"]) == 0
+    with pytest.raises(ConfigError, match="--trust"):
+        prepare(options(project, "mine"))
+
+
 @pytest.mark.parametrize(
     ("wanted", "told"), [("guardd", "there is no recipe 'guardd'; there are: "), ("./none", "is no recipe")]
 )

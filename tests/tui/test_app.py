@@ -52,10 +52,12 @@ async def test_it_paints_and_takes_keys_before_there_is_a_session():
         await until(pilot, lambda: app.conversation.composer.text == "draft")
 
 
-async def test_the_first_message_is_sent_when_the_session_is_open():
+async def test_the_first_message_is_sent_when_the_session_is_open_and_is_remembered():
     session = FakeSession()
-    async with screen(session, first_message="repair it") as (_, pilot):
+    async with screen(session, first_message="repair it") as (app, pilot):
         await until(pilot, lambda: session.commands == [Say((Text("repair it"),))])
+        await pilot.press("up")
+        await until(pilot, lambda: app.conversation.composer.text == "repair it")
 
 
 async def test_a_session_that_does_not_open_is_told_in_full_and_one_can_leave():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Say
+from agent_cli.kernel.commands import Rewind, Say
 from agent_cli.kernel.errors import AgentError, ModelGone, SessionLocked
 from agent_cli.kernel.messages import Text
 from agent_cli.talk.commands.sessions import age
@@ -205,8 +205,34 @@ def test_a_fork_before_a_message_counts_as_rewind_does_and_gives_the_message_bac
         "OperatorMessage",
     ]
     assert made.stage.written == ["the second word"]
-    for wrong in ("/fork 3", "/fork 0", "/fork x", "/fork @"):
+    for wrong in ("/fork x", "/fork @"):
         assert "/fork [N|@ENTRY]" in made.run(wrong)
+    for number in ("3", "0"):
+        for command in ("/fork", "/rewind"):
+            told = made.run(f"{command} {number}")
+            assert f"There is no message {number}: they go from 1 to 2; /rewind lists them." in told
+
+
+def test_going_back_to_a_message_by_its_number_gives_it_back_too():
+    session = FakeSession()
+    for word in ("the first word", "the second word"):
+        turn(session, word)
+        answer(session, "so")
+    made, _ = board(session)
+    second = session.state.spoken[1].seq
+    assert made.run("/rewind 2 files") == ""
+    assert made.stage.written == []
+    assert made.run("/rewind 2") == ""
+    assert session.commands == [Rewind(second, "files"), Rewind(second, "both")]
+    assert made.stage.written == ["the second word"]
+    turn(session, "and on")
+    assert made.run("/rewind 1") == ""
+    assert made.stage.written == ["the second word"], "a turn runs: the session refuses it"
+
+
+def test_before_anything_was_said_there_is_no_message_to_go_back_to():
+    made, _ = board(FakeSession())
+    assert "There is no message 1: nothing was said yet." in made.run("/rewind 1")
 
 
 def test_a_running_turn_is_not_stopped_by_leaving_for_another_session():

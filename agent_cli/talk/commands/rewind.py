@@ -29,13 +29,30 @@ def _rewind(host: Host, rest: str) -> Answer | None:
     spoken = host.session.state.spoken
     number, _, what = rest.partition(" ")
     if number:
-        if not number.isdecimal() or not 0 < int(number) <= len(spoken) or what.strip() not in WHAT:
+        if not (number.isascii() and number.isdigit()) or what.strip() not in WHAT:
             return Note("/rewind N [both|conversation|files]; /rewind lists the messages.", "error")
-        return ordered(host, Rewind(spoken[int(number) - 1].seq, WHAT[what.strip()]))
+        if not 0 < int(number) <= len(spoken):
+            return no_such(number, spoken)
+        return _back(host, host.session, spoken[int(number) - 1].seq, WHAT[what.strip()])
     if host.session.state.running:
         return Note("A turn is running: /interrupt it first, or wait.", "warning")
     host.stage.pick(_messages(host, host.session, spoken))
     return None
+
+
+def _back(host: Host, session: Door, seq: int, what: RewindWhat) -> Answer | None:
+    """While a turn runs the session refuses it, and what is being written stays."""
+    refuses = session.state.running
+    refused = ordered(host, Rewind(seq, what))
+    if what != "files" and refused is None and not refuses:
+        host.stage.write(message_at(session, seq))
+    return refused
+
+
+def no_such(number: str, spoken: list[Spoken]) -> Note:
+    """The answer to a number that no message has."""
+    there = f"they go from 1 to {len(spoken)}; /rewind lists them" if spoken else "nothing was said yet"
+    return Note(f"There is no message {number}: {there}.", "error")
 
 
 def _messages(host: Host, session: Door, spoken: list[Spoken]) -> Picking:
@@ -66,9 +83,7 @@ def _row(at: int, said: Spoken, files: int) -> Row:
 
 def _choice(host: Host, session: Door, seq: int) -> Picking:
     def chosen(key: str) -> None:
-        ordered(host, Rewind(seq, WHAT[key]))
-        if key != "files":
-            host.stage.write(message_at(session, seq))
+        _back(host, session, seq, WHAT[key])
 
     rows: Callable[[], list[Row]] = lambda: [Row(what, what, says) for what, says in CHOICES]  # noqa: E731
     return Picking("What goes back?", rows, chosen)

@@ -9,7 +9,7 @@ from pathlib import Path
 from agent_cli.kernel import events as ev
 from agent_cli.talk.answers import Answer, Note
 from agent_cli.talk.commands.command import Command, Host, not_yet
-from agent_cli.talk.commands.rewind import message_at
+from agent_cli.talk.commands.rewind import message_at, no_such
 from agent_cli.talk.door import Door, Form, Known, Sessions
 from agent_cli.talk.stage import Picking, Row, Wish
 
@@ -86,7 +86,7 @@ def _fork(host: Host, rest: str) -> Answer | None:
     if not rest or rest.startswith("@"):
         return _switch(host, Wish(fork=f"{session.id}@{number or state.seq}"))
     if not 0 < int(number) <= len(state.spoken):
-        return Note(FORK, "error")
+        return no_such(number, state.spoken)
     message = state.spoken[int(number) - 1].seq
     refused = _switch(host, Wish(fork=f"{session.id}@{_before(session, message)}"))
     if refused is None:
