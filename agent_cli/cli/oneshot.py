@@ -82,9 +82,11 @@ async def _print(
     asks: bool,
 ) -> int:
     if opened.session.state.turn:
-        from agent_cli.talk.resumed import restored
+        from agent_cli.talk.resumed import moved, restored
 
         out.voice.note(restored(opened.session.state, opened.session.halted))
+        if told := moved(opened.session.state):
+            out.voice.note(told)
     if start.driven and isinstance(out, StreamPrinter):
         from agent_cli.headless.driven import drive
 

@@ -69,7 +69,7 @@ class Sessions:
         from agent_cli.headless.exports.file import pieces, write
 
         state, entries = session.state, session.past(0, session.state.seq)
-        facts = {"session": session.id, "directory": state.cwd, "model": state.card.id}
+        facts = {"session": session.id, "directory": state.begun_in or state.cwd, "model": state.card.id}
         if entries:
             facts |= {"from": pages.day(entries[0].time), "to": pages.day(entries[-1].time)}
         write(file, pieces(form, state.title or session.id, facts, entries))

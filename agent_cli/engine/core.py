@@ -295,7 +295,8 @@ class Core:
         if self._for_model is None or self._for_model.model != card.id:
             world = self.parts.tools(card)
             tools = tuned({**world, **self.own_tools(self, world)}, self.parts.settings.tunings)
-            system = self.parts.system(self.started, card)
+            here = msgspec.structs.replace(self.started, cwd=self.parts.started.cwd)
+            system = self.parts.system(here, card)
             overhead = overhead_of(system, tuple(tool.spec for tool in tools.values()))
             self._for_model = Prefix(card.id, tools, system, overhead)
         return self._for_model

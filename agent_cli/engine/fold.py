@@ -24,7 +24,7 @@ EVERY = 5_000
 """Facts from one kept fold to the next: what is read again at most, and one turn."""
 LARGEST = 16_000_000
 """Bytes; a larger one would save nothing."""
-OF_NOW = ("session", "card", "limits", "effort", "task_class", "checkpoint", "context_limit", "branch")
+OF_NOW = ("session", "card", "limits", "cwd", "effort", "task_class", "checkpoint", "context_limit", "branch")
 """What the state has from how the session is opened, not from its log."""
 
 

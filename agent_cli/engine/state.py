@@ -55,6 +55,7 @@ class State(msgspec.Struct):
 
     `context_tokens` is the size of the next prompt as far as known; `context_measured` of them a service
     counted; `context_estimated` says whether part of it is estimated. `context_limit` is where reduction begins (None: never by itself). `window` of the model is `card.window` (None: unknown). `turn_began` is the entry that began the turn, `turn_started` epoch seconds.
+    `cwd` is where the session is opened now, `begun_in` where it was begun ("" before that).
     `task_class` is the kind of work that this run was started for, "" for none.
     `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
     session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
@@ -69,6 +70,7 @@ class State(msgspec.Struct):
     limits: Limits
     mode: Mode = "ask"
     cwd: str = ""
+    begun_in: str = ""
     title: str = ""
     effort: Effort | Literal[""] = ""
     task_class: str = ""
@@ -140,12 +142,14 @@ class State(msgspec.Struct):
         """The log was read: no subtask of it runs any more."""
         for row in self.subtasks.values():
             end(row, "interrupted", row.started)
+        self.past.cwd = self.cwd or self.past.cwd
 
 
 def _apply(state: State, entry: ev.Entry) -> None:
     match entry.event:
         case ev.SessionStarted(cwd=cwd, mode=mode):
-            state.cwd, state.mode = cwd, mode
+            state.begun_in, state.mode = cwd, mode
+            state.cwd = state.cwd or cwd
         case ev.TurnStarted():
             _begin_turn(state, entry)
         case ev.MessageQueued() | ev.OperatorMessage():

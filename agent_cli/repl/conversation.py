@@ -23,7 +23,7 @@ from agent_cli.talk.commands.sessions import picking
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sessions, Sources, Welcome
 from agent_cli.talk.learning import learn_commands
-from agent_cli.talk.resumed import restored
+from agent_cli.talk.resumed import moved, restored
 from agent_cli.talk.stage import Picking, Row, Wish
 
 PROMPT = "> "
@@ -95,8 +95,8 @@ class Conversation:
 
     async def choose(self) -> Wish:
         """Asks which session to go on with; a new one where none was chosen."""
-        source = self.desk.sources.sessions
-        return Wish(resume=await self._picked(picking(source, "", _nobody))) if source is not None else Wish()
+        source, here = self.desk.sources.sessions, self.desk.welcome.cwd
+        return Wish(resume=await self._picked(picking(source, "", _nobody, cwd=here))) if source is not None else Wish()
 
     async def another_model(self, problem: ModelGone) -> str:
         """Asks which model to go on with. Raises the problem where none was chosen."""
@@ -126,6 +126,8 @@ class Conversation:
         self._teller.line("/help lists the commands; Ctrl+C interrupts, Ctrl+D leaves.")
         if state.started:
             self._teller.line(restored(state, session.halted))
+            if told := moved(state):
+                self._teller.line(told)
             if state.answer:
                 self._teller.line(f"the last answer was:\n{state.answer}")
         if session.halted:

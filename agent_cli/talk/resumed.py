@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_cli.engine.state import State
 from agent_cli.talk.amounts import counted
+from agent_cli.talk.untrusted import clean_line
 
 
 def restored(state: State, halted: str) -> str:
@@ -19,6 +20,13 @@ def restored(state: State, halted: str) -> str:
     if state.todo:
         facts.append(f"to do: {counted(state.todo)}")
     return f"resumed at turn {state.turn}: {', '.join(facts)}"
+
+
+def moved(state: State) -> str:
+    """That it was begun in another directory, "" where it was not."""
+    if state.begun_in in ("", state.cwd):
+        return ""
+    return f"this session was begun in {clean_line(state.begun_in)}; it goes on in {clean_line(state.cwd)}"
 
 
 def _many(count: int, what: str) -> str:

@@ -22,7 +22,7 @@ from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sources, Welcome
 from agent_cli.talk.history import History
 from agent_cli.talk.learning import learn_commands
-from agent_cli.talk.resumed import restored
+from agent_cli.talk.resumed import moved, restored
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
@@ -218,8 +218,10 @@ class Conversation(Vertical):
         self.desk.heed(event)
         ended = (isinstance(event.event, ev.TERMINAL) and not event.branch) or before > self.desk.compacting
         if event.seq == self._resumed and self.desk.session is not None:
-            told = restored(self.desk.session.state, self.desk.session.halted)
-            self.story.insert(Notice(told))
+            state = self.desk.session.state
+            self.story.insert(Notice(restored(state, self.desk.session.halted)))
+            if told := moved(state):
+                self.story.insert(Notice(told))
         if self.herald is not None and event.seq > self._resumed:
             self.herald.heed(event)
         if isinstance(event.event, ev.ApprovalRequested):

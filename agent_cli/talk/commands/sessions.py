@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,21 +27,28 @@ ENDINGS: dict[Form, str] = {"markdown": "md", "html": "html", "jsonl": "jsonl"}
 
 
 def picking(
-    sessions: Sessions, here: str, chosen: Callable[[str], None], left: Callable[[], None] | None = None
+    sessions: Sessions,
+    here: str,
+    chosen: Callable[[str], None],
+    left: Callable[[], None] | None = None,
+    cwd: str = "",
 ) -> Picking:
-    """The list of sessions without the one that is open."""
+    """The list of sessions without the one that is open; a directory that is not `cwd` is shown."""
+    place = os.path.realpath(cwd) if cwd else ""
 
     def rows() -> list[Row]:
-        return [row_of(known, time.time()) for known in sessions.listed() if known.id != here]
+        return [row_of(known, time.time(), place) for known in sessions.listed() if known.id != here]
 
     return Picking(
         "Go on with which session?", rows, chosen, "there is no other session", sessions.preview, left=left
     )
 
 
-def row_of(known: Known, now: float) -> Row:
+def row_of(known: Known, now: float, cwd: str) -> Row:
     turns = f"{known.turns} turn{'s' * (known.turns != 1)}"
-    note = " · ".join(filter(None, (age(now - known.updated), turns, known.model.rpartition("/")[2])))
+    elsewhere = f"in {known.cwd}" if known.cwd and known.cwd != cwd else ""
+    facts = (age(now - known.updated), turns, known.model.rpartition("/")[2], elsewhere)
+    note = " · ".join(filter(None, facts))
     label = known.name or known.title or "(nothing said yet)"
     return Row(known.id, label, note, f"{known.id} {known.title} {known.cwd}")
 
@@ -65,7 +73,7 @@ def _resume(host: Host, rest: str) -> Answer | None:
         _switch(host, Wish(resume=key))
 
     here = host.session.id if host.session is not None else ""
-    host.stage.pick(picking(host.sources.sessions, here, chosen))
+    host.stage.pick(picking(host.sources.sessions, here, chosen, cwd=host.welcome.cwd))
     return None
 
 
