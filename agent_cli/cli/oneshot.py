@@ -82,11 +82,12 @@ async def _print(
     asks: bool,
 ) -> int:
     if opened.session.state.turn:
-        from agent_cli.talk.resumed import moved, restored
+        from agent_cli.talk.resumed import moved, restored, unsettled
 
         out.voice.note(restored(opened.session.state, opened.session.halted))
-        if told := moved(opened.session.state):
-            out.voice.note(told)
+        for told in (moved(opened.session.state), *unsettled(opened.session)):
+            if told:
+                out.voice.note(told)
     if start.driven and isinstance(out, StreamPrinter):
         from agent_cli.headless.driven import drive
 

@@ -11,6 +11,7 @@ import typer
 from agent_cli.cli import session_context, session_files, session_keeping
 from agent_cli.cli.command import as_json, table
 from agent_cli.cli.session_store import store_of
+from agent_cli.headless.exports.story import STILL_OPEN
 from agent_cli.headless.jsonl import fact_of, line_of, whole
 from agent_cli.headless.narration import Level, Narrator
 from agent_cli.headless.plain import one_line, plain
@@ -70,9 +71,10 @@ def show(
     with store_of(ctx, read_only=True) as store:
         narrator = Narrator(store.find(session).id)
         for entry in store.entries(store.find(session).id):
-            line = line_of(fact_of(entry)).rstrip() if as_lines else _shown(entry, narrator)
-            if line:
-                typer.echo(line)
+            if not as_lines and not entry.branch and isinstance(entry.event, ev.TERMINAL):
+                _echo(*narrator.unsettled())
+            _echo(line_of(fact_of(entry)).rstrip() if as_lines else _shown(entry, narrator))
+        _echo(*narrator.unsettled(STILL_OPEN))
 
 
 app.command("context")(session_context.context)
@@ -83,6 +85,11 @@ app.command("rename")(session_keeping.rename)
 app.command("rm")(session_keeping.remove)
 app.command("prune")(session_keeping.prune)
 app.command("rebuild")(session_keeping.rebuild)
+
+
+def _echo(*lines: str) -> None:
+    for line in filter(None, lines):
+        typer.echo(line)
 
 
 def _shown(entry: ev.Entry, narrator: Narrator) -> str:

@@ -24,9 +24,9 @@ from agent_cli.kernel.messages import (
     ToolCall,
     ToolResult,
 )
+from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 from agent_cli.kernel.values import Plain
 
-OUTCOME_UNKNOWN = "outcome unknown: the process stopped while this ran"
 SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
 CLEARED = "[result of {name}, {size:,} bytes, cleared to save context; run the tool again if it is needed]"
 KEPT = "[result of {name}, {size} bytes, cleared to save context; all of it is in {path}]"

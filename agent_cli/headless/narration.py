@@ -9,6 +9,7 @@ from agent_cli.context.boundaries import degraded
 from agent_cli.headless.plain import one_line, plain
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import ToolCall, calls_of, text_of
+from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 
 
 class Level(IntEnum):
@@ -37,6 +38,7 @@ class Narrator:
     def __init__(self, session: str) -> None:
         self._tag = f"agent: [session {session}]"
         self._subjects: dict[str, str] = {}
+        self._begun: dict[str, str] = {}
 
     def operator(self, text: str) -> str:
         """A line of the operator's log."""
@@ -50,9 +52,11 @@ class Narrator:
                 return _spoken(text_of(parts)) if calls_of(parts) else None
             case ev.ToolCallProposed(call):
                 self._subjects[call.call_id] = _arguments(call)
-            case ev.ToolCallStarted(call_id, subject=subject):
+            case ev.ToolCallStarted(call_id, tool, subject):
                 self._subjects[call_id] = subject
+                self._begun[call_id] = one_line(f"{tool} {subject}")
             case ev.ToolReturned():
+                self._begun.pop(entry.event.call_id, None)
                 return Level.NORMAL, self._returned(entry.event)
             case ev.GuardrailTrip():
                 return Level.QUIET, self.operator(_trip(entry.event))
@@ -61,6 +65,12 @@ class Narrator:
             case event:
                 return self._noted(event)
         return None
+
+    def unsettled(self, why: str = OUTCOME_UNKNOWN) -> list[str]:
+        """Lines of the calls that had started and came to no result, at the end of their turn; then there are none."""
+        lines = [f"  {call}: {why}" for call in self._begun.values()]
+        self._begun.clear()
+        return lines
 
     def _tell_below(self, entry: ev.Entry) -> Line | None:
         """What a subtask does is told where much is told; that it waits, as for the run itself."""

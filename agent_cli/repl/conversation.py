@@ -23,7 +23,7 @@ from agent_cli.talk.commands.sessions import picking
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sessions, Sources, Welcome
 from agent_cli.talk.learning import learn_commands
-from agent_cli.talk.resumed import moved, restored
+from agent_cli.talk.resumed import moved, restored, unsettled
 from agent_cli.talk.stage import Picking, Row, Wish
 
 PROMPT = "> "
@@ -126,7 +126,7 @@ class Conversation:
         self._teller.line("/help lists the commands; Ctrl+C interrupts, Ctrl+D leaves.")
         if state.started:
             self._teller.line(restored(state, session.halted))
-            if told := moved(state):
+            for told in filter(None, (moved(state), *unsettled(session))):
                 self._teller.line(told)
             if state.answer:
                 self._teller.line(f"the last answer was:\n{state.answer}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from agent_cli.engine.state import State
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 from agent_cli.talk.amounts import counted
+from agent_cli.talk.door import Door
 from agent_cli.talk.untrusted import clean_line
 
 
@@ -20,6 +23,23 @@ def restored(state: State, halted: str) -> str:
     if state.todo:
         facts.append(f"to do: {counted(state.todo)}")
     return f"resumed at turn {state.turn}: {', '.join(facts)}"
+
+
+def unsettled(session: Door) -> list[str]:
+    """A line for each call of its last turn that had started and came to no result. Raises StoreError."""
+    state = session.state
+    if not isinstance(state.ending, ev.TurnError):
+        return []
+    begun: dict[str, str] = {}
+    for entry in session.past(state.turn_began - 1, state.seq):
+        match entry.event:
+            case ev.ToolCallStarted(call_id, tool, subject) if not entry.branch:
+                begun[call_id] = clean_line(f"{tool} {subject}")
+            case ev.ToolReturned(call_id):
+                begun.pop(call_id, None)
+            case _:
+                pass
+    return [f"{call}: {OUTCOME_UNKNOWN}" for call in begun.values()]
 
 
 def moved(state: State) -> str:

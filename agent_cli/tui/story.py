@@ -275,7 +275,7 @@ class Story:
 
     def _end(self, outcome: ev.Outcome, time: float, message: str) -> None:
         for card in self._calls.values():
-            card.to("not run")
+            card.ended()
             self._to.update(card)
         self._calls, self._typing, self.waiting = {}, [], ""
         facts = self._tally.facts(outcome, time, seconds)

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from agent_cli.config import places
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.messages import Text, ToolCall
 
 
 @pytest.fixture
@@ -227,6 +229,49 @@ def test_a_run_that_failed_leaves_its_summary_and_transcript_too(ask, tmp_path):
     assert long[:2_000] in json.dumps(summary)
     assert long[:2_049] not in json.dumps(summary)
     assert "I look." in (directory / "1.md").read_text("utf-8")
+
+
+def stopped(first: str) -> None:
+    """The log goes on as that of a process that was killed while a command ran."""
+    from agent_cli.store.sqlite import open_store
+
+    store = open_store(places.database(os.environ))
+    log = store.open(first)
+    last = list(log.read())[-1]
+    for at, event in enumerate(
+        (
+            ev.TurnStarted("echo"),
+            ev.OperatorMessage((Text("build it"),)),
+            ev.ToolCallProposed(ToolCall("c9", "bash", {"command": "make all"})),
+            ev.ToolCallStarted("c9", "bash", "make all", "operator"),
+        ),
+        1,
+    ):
+        log.append(ev.Entry(first, last.seq + at, last.time + at, last.turn + 1, 1, event))
+    log.close()
+    store.close()
+
+
+def test_a_call_that_ran_when_the_process_stopped_is_not_left_out(ask, first):
+    stopped(first)
+    unknown = "outcome unknown: the process stopped while this ran"
+    for word in (f"{unknown}, or it runs still", unknown):
+        assert f"  bash make all: {word}\n" in ask("sessions", "show", first)[1]
+        page = ask("sessions", "export", first, "--format", "markdown")[1]
+        assert f"**bash make all** (failed)\n\n```\n{word}\n```" in page
+        assert (
+            f"<summary>bash make all (failed)</summary><pre>{word}</pre>"
+            in ask("sessions", "export", first, "--format", "html")[1]
+        )
+        told = ask("-p", "go on", "--provider", "echo", "-r", "first")[2]
+        assert (f"bash make all: {unknown}" in told) == (word != unknown)
+
+
+def test_a_session_that_is_resumed_elsewhere_says_where_it_was_begun(ask, first, tmp_path, monkeypatch):
+    (tmp_path / "b").mkdir()
+    monkeypatch.chdir(tmp_path / "b")
+    told = ask("-p", "on", "--provider", "echo", "-r", "first")[2]
+    assert f"this session was begun in {tmp_path}; it goes on in {tmp_path / 'b'}" in told
 
 
 def test_a_resumed_run_says_what_it_brought_along(ask, first):

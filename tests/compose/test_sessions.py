@@ -12,6 +12,7 @@ from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
 from agent_cli.store.memory import MemoryStore
+from agent_cli.talk.resumed import moved
 from agent_cli.talk.stage import Wish
 
 
@@ -54,6 +55,25 @@ async def test_from_one_session_to_a_new_one_to_a_fork_and_back(options, tmp_pat
     assert again.id == first.id
     assert again.state.turn == 2
     await again.close()
+
+
+async def test_a_session_that_is_gone_on_with_elsewhere_works_there_in_everything(options, tmp_path):
+    first, here = open_session(options).session, tmp_path / "b"
+    here.mkdir()
+    await said(first, "the first word")
+    await first.close()
+    await _goes_on(replace(options, cwd=here, resume=first.id), begun=tmp_path, here=here)
+    await _goes_on(replace(options, resume=first.id), begun=tmp_path, here=tmp_path)
+
+
+async def _goes_on(options, begun, here) -> None:
+    session = open_session(options).session
+    state = session.state
+    assert (state.begun_in, state.cwd, state.past.cwd) == (str(begun), str(here), str(here))
+    told = "" if begun == here else f"this session was begun in {begun}; it goes on in {here}"
+    assert moved(state) == told
+    assert f"Working directory: {here}\n" in session._core.prefix().system[0]
+    await session.close()
 
 
 async def test_a_session_in_memory_can_be_written_out_and_left_for_one_on_disk(options, tmp_path):

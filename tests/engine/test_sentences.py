@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_cli.context.reduce import size_of
-from agent_cli.context.view import OUTCOME_UNKNOWN, View
+from agent_cli.context.view import View
+from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt

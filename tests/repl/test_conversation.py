@@ -254,6 +254,29 @@ async def test_a_message_that_was_gone_back_to_is_the_beginning_of_the_next_line
     assert typed.prompts[-1] == ("> ", "the first message")
 
 
+async def test_a_call_that_was_running_when_the_process_stopped_is_told_when_one_goes_on():
+    session = FakeSession()
+    turn(session)
+    for call_id, command in (("c1", "ls"), ("c2", "make")):
+        session.play(ev.ToolCallStarted(call_id, "bash", command, "operator"))
+    session.play(
+        ev.ToolReturned("c1", "bash", output("a")),
+        ev.TurnError("error", "error", 1, "the process stopped while this turn ran"),
+    )
+    text, _ = await talk(session, Typed())
+    assert "\nbash make: outcome unknown: the process stopped while this ran\n" in text
+    assert "bash ls: outcome unknown" not in text
+
+
+async def test_a_session_that_was_begun_elsewhere_goes_on_here_and_says_so():
+    session = FakeSession()
+    session.state.cwd = "/b"
+    session.play(ev.SessionStarted("/a", "0", "linux", "2026-01-01", "p", "m", "ask"))
+    text, _ = await talk(session, Typed())
+    assert text.splitlines()[0].endswith(", /b")
+    assert "\nthis session was begun in /a; it goes on in /b\n" in text
+
+
 async def test_the_output_of_a_shell_command_goes_with_a_message():
     session = Answering(said("ok"))
     text, _ = await talk(session, Typed("!echo from-the-shell", "what is that?"), sources=Sources())

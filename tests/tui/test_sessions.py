@@ -88,6 +88,24 @@ async def test_the_list_filters_shows_the_last_exchange_and_switches():
         await until(pilot, lambda: shelf.opened[0].commands)
 
 
+def test_the_list_says_which_directory_where_it_is_another_one():
+    made, _ = board(FakeSession())
+    made.desk.welcome = Welcome(cwd="/src/parser")
+    made.run("/resume")
+    parser, manual = made.stage.lists[-1].rows()
+    assert "/src/parser" not in parser.note
+    assert manual.note.endswith(" · in /src/manual")
+
+
+async def test_a_session_that_was_begun_elsewhere_says_so_once():
+    session = FakeSession()
+    session.state.cwd = "/b"
+    session.play(ev.SessionStarted("/a", "0", "linux", "2026-01-01", "p", "m", "ask"))
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "resumed at turn 0")
+        assert shown(app).count("this session was begun in /a; it goes on in /b") == 1
+
+
 async def test_escape_leaves_the_list_and_everything_as_it_was():
     first, shelf = FakeSession(), Shelf()
     async with screen(first, sources=Sources(sessions=shelf)) as (app, pilot):

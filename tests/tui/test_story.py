@@ -150,6 +150,19 @@ def test_a_call_without_a_result_at_the_end_did_not_run():
     assert "- bash  not run" in told.tell(ev.TurnError("canceled", "interrupted", 130, "interrupted"))
 
 
+def test_a_call_that_had_started_and_has_no_result_at_the_end_has_an_unknown_outcome():
+    told = Told()
+    told.tell(
+        ev.ToolCallProposed(ToolCall("c1", "bash", {"command": "make"})),
+        ev.ToolCallProposed(ToolCall("c2", "bash", {"command": "make test"})),
+        ev.ToolCallStarted("c1", "bash", "make", "operator"),
+    )
+    text = told.tell(ev.TurnError("error", "error", 1, "the process stopped while this turn ran"))
+    assert "! bash  make  outcome unknown" in text
+    assert "outcome unknown: the process stopped while this ran" in text
+    assert "- bash  make test  not run" in text
+
+
 def test_the_end_says_how_and_what_it_took():
     told = Told()
     told.tell(ev.TurnStarted("m"), ev.ToolCallProposed(ToolCall("c1", "bash", {})))

@@ -8,8 +8,13 @@ from typing import Literal, NamedTuple, TypeAlias
 from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
 from agent_cli.kernel.messages import ToolCall, calls_of, text_of
+from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 
 Who: TypeAlias = Literal["operator", "agent", "call", "note"]
+
+
+STILL_OPEN = f"{OUTCOME_UNKNOWN}, or it runs still"
+"""Where the log ends before its turn does."""
 
 
 class Passage(NamedTuple):
@@ -24,6 +29,7 @@ class Passage(NamedTuple):
 def passages(entries: Iterable[ev.Entry], most: int) -> Iterator[Passage]:
     """`most` bytes of each result are kept. What a subtask did is told by its digest."""
     calls: dict[str, ToolCall] = {}
+    begun: dict[str, ev.ToolCallStarted] = {}
     for entry in entries:
         if entry.branch:
             continue
@@ -37,11 +43,24 @@ def passages(entries: Iterable[ev.Entry], most: int) -> Iterator[Passage]:
                     yield Passage("agent", "", text)
             case ev.ToolReturned(call_id, tool, output):
                 call = calls.pop(call_id, None)
+                begun.pop(call_id, None)
                 said = arguments_of(call, 200) if call else ""
                 yield Passage("call", f"{tool} {said}".strip(), cut(ev.as_text(output), most), output.ok)
+            case ev.ToolCallStarted(call_id):
+                begun[call_id] = entry.event
             case _:
+                if isinstance(entry.event, ev.TERMINAL):
+                    yield from _unsettled(begun, OUTCOME_UNKNOWN)
                 if told := _note(entry.event):
                     yield Passage("note", told, "")
+    yield from _unsettled(begun, STILL_OPEN)
+
+
+def _unsettled(begun: dict[str, ev.ToolCallStarted], why: str) -> Iterator[Passage]:
+    """The calls that had started and came to no result; then there are none."""
+    for call in begun.values():
+        yield Passage("call", f"{call.tool} {call.subject}".strip(), why, ok=False)
+    begun.clear()
 
 
 def _note(event: ev.Recorded) -> str:

@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_cli.kernel.events import Display, FileDiff, Output, Shown, as_text
+from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 from agent_cli.kernel.todo import TodoItem
 from agent_cli.talk.untrusted import clean, clean_line
 from agent_cli.tui.blocks.diff import diff_lines, parse
@@ -20,7 +21,7 @@ from agent_cli.tui.ink import Ink
 from agent_cli.tui.wrap import Line, cut, wrap
 
 Progress: TypeAlias = Literal[
-    "preparing", "queued", "waiting", "running", "done", "unchanged", "failed", "denied", "not run"
+    "preparing", "queued", "waiting", "running", "done", "unchanged", "failed", "denied", "not run", "unknown"
 ]
 
 TODO = "todo"
@@ -60,6 +61,7 @@ _MARKS: dict[Progress, str] = {
     "failed": "✗",
     "denied": "✗",
     "not run": "-",
+    "unknown": "!",
 }
 
 
@@ -140,6 +142,15 @@ class Call(Item):
         self._live.clear()
         self.to(_result(output, executed=executed, denied=self.progress == "denied"))
 
+    def ended(self) -> None:
+        """Its turn is over, and no result came."""
+        if self.progress == "running":
+            self._display = Shown(OUTCOME_UNKNOWN)
+            self._live.clear()
+            self.to("unknown")
+        else:
+            self.to("not run")
+
     def body(self, width: int, ink: Ink) -> list[Line]:
         inner = max(width - 6, 8)
         lead = [Segment(INDENT + "  ")]
@@ -203,6 +214,7 @@ class Call(Item):
             "failed": "failed",
             "denied": "denied",
             "not run": "not run",
+            "unknown": "outcome unknown",
         }.get(self.progress, "")
         meta = [facts] if facts else []
         if self.note:
@@ -225,7 +237,7 @@ class Call(Item):
                 return ink.good
             case "failed" | "denied":
                 return ink.bad
-            case "waiting" | "not run":
+            case "waiting" | "not run" | "unknown":
                 return ink.warn
             case "running":
                 return ink.accent
