@@ -96,7 +96,11 @@ class Conversation:
     async def choose(self) -> Wish:
         """Asks which session to go on with; a new one where none was chosen."""
         source, here = self.desk.sources.sessions, self.desk.welcome.cwd
-        return Wish(resume=await self._picked(picking(source, "", _nobody, cwd=here))) if source is not None else Wish()
+        return (
+            Wish(resume=await self._picked(picking(source, "", _nobody, cwd=here)))
+            if source is not None
+            else Wish()
+        )
 
     async def another_model(self, problem: ModelGone) -> str:
         """Asks which model to go on with. Raises the problem where none was chosen."""

@@ -112,4 +112,8 @@ async def choose(conversation: Conversation) -> Wish:
     source = conversation.desk.sources.sessions
     if source is None:
         return Wish()
-    return Wish(resume=await _picked(conversation, commands.picking(source, "", _nobody, cwd=conversation.desk.welcome.cwd)))
+    return Wish(
+        resume=await _picked(
+            conversation, commands.picking(source, "", _nobody, cwd=conversation.desk.welcome.cwd)
+        )
+    )

@@ -264,7 +264,9 @@ def test_names_are_looked_up_in_the_project_only_if_it_is_trusted(project: Path)
 
 def test_one_that_a_project_without_trust_holds_names_trust_as_the_reason(project: Path) -> None:
     made(project / ".agents" / "recipes" / "mine", {})
-    with pytest.raises(ConfigError, match=r"recipe 'mine' is in .*, and this project is not trusted.*--trust"):
+    with pytest.raises(
+        ConfigError, match=r"recipe 'mine' is in .*, and this project is not trusted.*--trust"
+    ):
         prepare(options(project, "mine"))
 
 

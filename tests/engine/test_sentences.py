@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from agent_cli.context.reduce import size_of
 from agent_cli.context.view import View
-from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt
 from agent_cli.kernel.errors import ConnectionFailed, ContextOverflow, RequestRefused, StoreError
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Document, Prompt, Text, ToolCall, ToolResult
+from agent_cli.kernel.outcomes import OUTCOME_UNKNOWN
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.ports import Facts, Proposal, Ruling
 from tests.fakes.log import ListLog
