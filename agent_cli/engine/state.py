@@ -148,8 +148,7 @@ class State(msgspec.Struct):
 def _apply(state: State, entry: ev.Entry) -> None:
     match entry.event:
         case ev.SessionStarted(cwd=cwd, mode=mode):
-            state.begun_in, state.mode = cwd, mode
-            state.cwd = state.cwd or cwd
+            state.begun_in, state.cwd, state.mode = cwd, state.cwd or cwd, mode
         case ev.TurnStarted():
             _begin_turn(state, entry)
         case ev.MessageQueued() | ev.OperatorMessage():
