@@ -95,14 +95,14 @@ class PoolGate:
         reason = "; ".join(map(str, short))
         match self._said.when_full:
             case "degrade":
-                return self._degraded(held, short, now) or self._rejected(held, reason, now)
-            case "queue" if not last:
+                return self._degraded(held, short, now) or self._rejected(held, reason, now, waits=False)
+            case "queue" if not last and not _hopeless(short):
                 if not self._queued:
                     self._queued = True
                     self._pools.note(held, "queued", reason, now)
                 return Refused(reason, waits=True)
             case "queue" | "reject":
-                return self._rejected(held, reason, now)
+                return self._rejected(held, reason, now, waits=not _hopeless(short))
 
     def renew(self, now: float) -> None:
         if self._held is not None:
@@ -203,10 +203,15 @@ class PoolGate:
         self._pools.note(less, "degraded", "; ".join(map(str, short)), now)
         return Slice(usd, self._said.degraded_concurrency)
 
-    def _rejected(self, held: Held, reason: str, now: float) -> Refused:
+    def _rejected(self, held: Held, reason: str, now: float, *, waits: bool) -> Refused:
         self._pools.note(held, "rejected", reason, now)
         self._queued, self._run = False, ""
-        return Refused(reason, waits=self._said.when_full == "queue")
+        return Refused(reason, waits=waits and self._said.when_full == "queue")
+
+
+def _hopeless(short: tuple[Lacking, ...]) -> bool:
+    """Whether the run needs more than the whole pool has: waiting would not help."""
+    return any(each.asked > each.limit for each in short)
 
 
 def pool_from(

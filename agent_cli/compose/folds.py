@@ -21,6 +21,8 @@ class FoldFile:
 
     def get(self) -> bytes | None:
         try:
+            if not self._path.is_file():  # a pipe or a device would never end
+                return None
             head, _, fold = self._path.read_bytes().partition(b"\n")
         except OSError:
             return None

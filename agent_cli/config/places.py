@@ -95,4 +95,8 @@ def _is_dir(path: Path) -> bool:
 
 def _moved(environ: Mapping[str, str]) -> Path | None:
     wanted = environ.get("AGENT_CLI_HOME", "")
-    return Path(expanded(wanted, Path.cwd(), environ)) if wanted else None
+    if not wanted:
+        return None
+    # The working directory may be gone, and a whole path does not need it.
+    base = Path() if wanted.startswith("~") or Path(wanted).is_absolute() else Path.cwd()
+    return Path(expanded(wanted, base, environ))

@@ -158,9 +158,10 @@ def _key(project: Path) -> str:
 
 def _kept(environ: Mapping[str, str]) -> dict[str, Any]:
     """What cannot be read counts as nothing: the question comes again."""
+    file = places.state_dir(environ) / FILE
     try:
-        found = json.loads((places.state_dir(environ) / FILE).read_text("utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(file.read_text("utf-8")) if file.is_file() else None  # a pipe would never end
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if is_object(found) else {}
 

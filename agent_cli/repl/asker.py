@@ -99,7 +99,8 @@ class Terminal:
 
     async def ask(self, prompt: str, default: str = "", /, *, keep: bool = False) -> str:
         session = self._session if keep else self._others
-        return await session.prompt_async(prompt, default=default, handle_sigint=False)
+        typed = await session.prompt_async(prompt, default=default, handle_sigint=False)
+        return whole(typed)
 
     def interrupt(self) -> bool:
         for session in (self._session, self._others):
@@ -107,6 +108,11 @@ class Terminal:
                 session.app.exit(exception=KeyboardInterrupt)
                 return True
         return False
+
+
+def whole(typed: str) -> str:
+    """Bytes that are no UTF-8, which prompt_toolkit gives as halves of pairs, become U+FFFD."""
+    return typed.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def _output() -> Any:

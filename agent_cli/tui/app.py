@@ -346,7 +346,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         if self.is_headless:
             return
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self.leave, 128 + number)
 
     @on(Unmount)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,27 @@ def test_no_home_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="AGENT_CLI_HOME"):
         places.user_dir({})
     assert places.user_dir({"AGENT_CLI_HOME": "/x"}) == Path("/x")
+
+
+def test_a_whole_path_needs_no_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert places.user_dir({"AGENT_CLI_HOME": str(tmp_path / "home")}).is_relative_to(tmp_path / "home")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_what_is_remembered_of_trust_may_be_anything(tmp_path: Path) -> None:
+    from agent_cli.config import trust
+
+    environ = {"AGENT_CLI_HOME": str(tmp_path / "home")}
+    project = tmp_path / ".agents"
+    project.mkdir()
+    (project / "config.json").write_text('{"permissions": {"allow": ["bash:ls"]}}')
+    file = places.state_dir(environ) / trust.FILE
+    file.parent.mkdir(parents=True)
+    file.write_text("[" * 100_000)
+    assert not trust.is_trusted(project, environ)
+    file.unlink()
+    os.mkfifo(file)
+    assert not trust.is_trusted(project, environ)

@@ -236,3 +236,13 @@ async def test_a_session_between_turns_holds_nothing(pools):
         assert pools.books.held("p") == ()
     assert gate.expected().why == "", "two runs say nothing yet"
     await session.close()
+
+
+async def test_a_run_that_needs_more_than_the_whole_pool_does_not_wait_for_it(pools):
+    session, log, _clock, _ = opened(pools, provider := Playing(), most=3.2)
+    await run(session, say("go"))
+    assert "this run needs $3.20" in ending(log).message
+    assert "it waited" not in ending(log).message
+    assert provider.asked == []
+    assert kinds(pools) == ["rejected"]
+    await session.close()

@@ -14,6 +14,7 @@ from agent_cli.kernel.approvals import ApprovalRequested
 from agent_cli.kernel.commands import Answer, Command, Interrupt, Say, SetMode
 from agent_cli.kernel.errors import ModelGone, SessionLocked, StoreUnwritable
 from agent_cli.kernel.messages import Text, ToolCall
+from agent_cli.repl.asker import whole
 from agent_cli.repl.conversation import Conversation
 from agent_cli.repl.lines import lines_of
 from agent_cli.repl.teller import MOST, Teller
@@ -367,3 +368,8 @@ async def test_a_session_whose_model_is_gone_goes_on_with_another_one():
     text, _ = await talk(Answering(said("still here")), Typed("/resume manual", "", "go on"), sources=sources)
     assert "error: The session could not be opened." in text
     assert "still here" in text
+
+
+def test_bytes_that_are_no_text_are_mended():
+    whole("\udcff\udcfe x\udce9 \ud83d").encode("utf-8")
+    assert whole("plain é 🙂") == "plain é 🙂"
