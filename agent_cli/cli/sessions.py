@@ -41,8 +41,10 @@ def list_sessions(
     """List recorded sessions, the latest first."""
     with store_of(ctx, read_only=True) as store:
         infos = store.sessions(None if here else limit)
+    elsewhere = 0
     if here:
         cwd = str(Path.cwd())
+        elsewhere = sum(info.cwd != cwd for info in infos)
         infos = [info for info in infos if info.cwd == cwd][:limit]
     if as_list:
         typer.echo(as_json([whole(info) for info in infos]))
@@ -58,7 +60,7 @@ def list_sessions(
         )
         for info in infos
     ]
-    typer.echo(table(HEAD, rows, frozenset({2})) if rows else "No session is recorded.")
+    typer.echo(table(HEAD, rows, frozenset({2})) if rows else _none(elsewhere))
 
 
 @app.command()
@@ -90,6 +92,14 @@ app.command("rebuild")(session_keeping.rebuild)
 def _echo(*lines: str) -> None:
     for line in filter(None, lines):
         typer.echo(line)
+
+
+def _none(elsewhere: int) -> str:
+    """`elsewhere` counts the sessions of other directories that were left out."""
+    if not elsewhere:
+        return "No session is recorded."
+    others = "1 is" if elsewhere == 1 else f"{elsewhere} are"
+    return f"No session of this directory is recorded; {others} elsewhere: `agent-cli sessions list`."
 
 
 def _shown(entry: ev.Entry, narrator: Narrator) -> str:

@@ -101,7 +101,14 @@ def model_name(loaded: Loaded, registry: Registry, resumed: str) -> str:
     """What this run names, then what a resumed session used, then config, then what the keys at hand suggest.
 
     `resumed` is PROVIDER/MODEL, "" for a new session; a provider that was set must be that one. Raises ConfigError.
+    An address that was set is that model's from then on.
     """
+    name = _model_name(loaded, registry, resumed)
+    registry.aim(name)
+    return name
+
+
+def _model_name(loaded: Loaded, registry: Registry, resumed: str) -> str:
     model = loaded.settings.model
     named, sized = loaded.said_now("model.name"), loaded.said_now("model.tier")
     fits = resumed and model.provider in (None, resumed.partition("/")[0])

@@ -240,6 +240,13 @@ class Session:
         except ConfigError as problem:
             core.record(ev.OperatorNote(str(problem), "error"))
             return
+        found = f"{opened.provider.name}/{opened.card.id}"
+        if (found, opened.endpoint) == (
+            f"{core.model.provider.name}/{core.model.card.id}",
+            core.model.endpoint,
+        ):
+            core.record(ev.OperatorNote(f"{name} is {found} here, which is in use: nothing was changed"))
+            return
         if problem := telling.unpriced(opened.card, core.limits):
             core.record(ev.OperatorNote(problem, "error" if core.limits.reserve else "warning"))
             if core.limits.reserve:

@@ -129,6 +129,16 @@ def nearest(name: str) -> list[str]:
     return list(dict.fromkeys(known[key] for key in close))[:NAMED]
 
 
+def unknown(name: str) -> ConfigError:
+    """What to say of a name that nothing explains."""
+    near = nearest(name)
+    hint = f"Did you mean {', '.join(near)}? " if near else ""
+    return ConfigError(
+        f"'{name}' is no model that is known here. {hint}`agent-cli models` lists them. A model of another server"
+        " is named with its endpoint (ollama/MODEL), or with --base-url URL."
+    )
+
+
 def tier_model(provider: str, tier: Tier) -> str | None:
     """The model that a provider has for a tier; None where config has to name it."""
     return TIER_MODELS.get(provider, {}).get(tier)

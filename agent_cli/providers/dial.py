@@ -57,6 +57,13 @@ def is_openai(base: str) -> bool:
     return OPENAI.match(base) is not None
 
 
+def api_of(vendor: str, base: str) -> Api:
+    """OpenAI itself by Responses; every other address that speaks like OpenAI offers Chat Completions."""
+    if vendor == "openai":
+        return "responses" if is_openai(base) else "chat"
+    return "messages" if vendor == "anthropic" else "gemini"
+
+
 def way(api: Api, line: Line) -> Way:
     base, key = line.base, line.key
     match api:

@@ -15,7 +15,7 @@ from agent_cli.kernel.usage import ModelCard, Tier
 from agent_cli.ports import OpenModel, Provider
 from agent_cli.providers import catalog
 from agent_cli.providers.catalog import SNAPSHOT
-from agent_cli.providers.dial import Key, Line, dial, is_openai
+from agent_cli.providers.dial import Key, Line, api_of, dial
 from agent_cli.providers.faults import Service
 from agent_cli.providers.vendors import (
     CLOUDS,
@@ -82,6 +82,7 @@ class Registry:
         self._environ = environ
         self._provider = provider
         self._base_url = base_url
+        self._aim = provider or ""
         self._rows = dict(endpoints or {})
         self._endpoints = merged(self._rows)
         self._overrides = overrides or {}
@@ -93,6 +94,16 @@ class Registry:
         self._local = local
         self._delegation = delegation or Delegation()
         self._opened: dict[str, OpenModel] = {}
+
+    def aim(self, name: str, /) -> None:
+        """Has `base_url` count for the endpoint that this model is of, where no provider says whose address it is.
+
+        It never goes to an endpoint beside it, which would be shown a key of another service.
+        """
+        head, rest = _parted(name.strip())
+        if self._base_url and self._provider is None:
+            own = head in self._endpoints or head in CLOUDS or self._is_plugin(head)
+            self._aim = head if rest and own else ""
 
     def open(self, name: str, /) -> OpenModel:
         """Raises ConfigError that names the nearest models, or the variable to set."""
@@ -131,7 +142,8 @@ class Registry:
         name = catalog.tier_model(provider, tier)
         if name is None:
             raise ConfigError(
-                f"No {tier} model of {provider} is known. Name one in your config (model.tiers.{tier}), or with --model."
+                f"No {tier} model of {provider} is known. Name one with `agent-cli config set model.tiers.{tier} NAME`, or"
+                " with --model; `agent-cli models` lists them with their prices."
             )
         return name
 
@@ -161,16 +173,19 @@ class Registry:
         own = self._own_server()
         if rest and flag is None and own is None and self._is_plugin(head):
             return head, rest
-        provider = flag or catalog.provider_of(name) or own
-        if provider is None:
-            raise _unknown(name)
+        provider = flag or catalog.provider_of(name) or own or (self._base_url and not self._aim and "openai")
+        if not provider:
+            raise catalog.unknown(name)
         return provider, name
 
     def _is_known(self, head: str) -> bool:
         return head in DEFAULTS or head in SPECIAL or head in NOT_YET or head in self._endpoints
 
     def _own_server(self) -> str | None:
-        """The vendor whose address was replaced, if it is only one: strange names are meant for that server."""
+        """The vendor whose address was replaced, if it is only one: strange names are meant for that server.
+
+        An address without a provider replaces all of them; `_split` takes it for a service that speaks like OpenAI.
+        """
         own = [vendor for vendor in OFFICIAL if self._base(vendor) != OFFICIAL[vendor]]
         return own[0] if len(own) == 1 else None
 
@@ -256,7 +271,7 @@ class Registry:
             )
         service = Service(LABELS[vendor], base, key.env if key else self._key_to_set(vendor), URLS[vendor])
         line = Line(vendor, card or ModelCard(id="", provider=vendor), service, key, row.headers)
-        return row.api or _api_of(vendor, base), line
+        return row.api or api_of(vendor, base), line
 
     def _vendor(self, provider: str, model: str) -> OpenModel:
         own = self._base(provider) != OFFICIAL[provider]
@@ -268,7 +283,7 @@ class Registry:
         card = catalog.card(model, vendor, self._overrides)
         if card is None:
             if not strangers:
-                raise _unknown(model)
+                raise catalog.unknown(model)
             return ModelCard(id=model, provider=vendor)
         return msgspec.structs.replace(card, id=model) if SNAPSHOT.search(model) else card
 
@@ -280,7 +295,7 @@ class Registry:
         return self._dial(*self._endpoint_line(name, endpoint, card))
 
     def _endpoint_line(self, name: str, endpoint: Endpoint, card: ModelCard) -> tuple[Api, Line]:
-        base = self._base_url if self._base_url and self._provider == name else endpoint.base_url
+        base = self._said_address(name) or endpoint.base_url
         key = self._key((endpoint.key_env,)) if endpoint.key_env else None
         if endpoint.key_env and key is None:
             raise ConfigError(f"There is no key for the endpoint '{name}'. Set {endpoint.key_env}.")
@@ -302,8 +317,7 @@ class Registry:
             project=self._row(provider).project or shared.project,
             location=self._row(provider).location or shared.location,
         )
-        flag = self._base_url if self._provider == provider else None
-        place = place_of(provider, row, self._environ, flag)
+        place = place_of(provider, row, self._environ, self._said_address(provider))
         card = msgspec.structs.replace(self._card_of(model, vendor, strangers=True), provider=provider)
         return open_vertex(provider, self._with_window(card), place, row, self._calling)
 
@@ -325,7 +339,7 @@ class Registry:
             return None
         row, calling = self._row(name), self._calling
         settings = plugin.PluginSettings(
-            (self._provider == name and self._base_url) or "",
+            self._said_address(name) or "",
             row.key_env,
             row.headers,
             calling.first_byte_timeout,
@@ -339,9 +353,13 @@ class Registry:
         return self._rows.get(name) or Endpoint()
 
     def _base(self, vendor: str) -> str:
-        flag = self._base_url if self._provider in (None, vendor) else None
+        flag = self._said_address(vendor)
         own = self._row(vendor).base_url or self._environ.get(URLS[vendor])
         return (flag or own or OFFICIAL[vendor]).rstrip("/")
+
+    def _said_address(self, name: str) -> str | None:
+        """`base_url`, where it is meant for that provider."""
+        return self._base_url if self._aim == name or (not self._aim and name in OFFICIAL) else None
 
     def _key_names(self, vendor: str) -> tuple[str, ...]:
         own = self._row(vendor).key_env
@@ -376,19 +394,3 @@ def _parted(name: str) -> tuple[str, str]:
     if ":" in head:
         head, _, rest = name.partition(":")
     return head.lower(), rest
-
-
-def _api_of(vendor: str, base: str) -> Api:
-    """OpenAI itself by Responses; every other address that speaks like OpenAI offers Chat Completions."""
-    if vendor == "openai":
-        return "responses" if is_openai(base) else "chat"
-    return "messages" if vendor == "anthropic" else "gemini"
-
-
-def _unknown(name: str) -> ConfigError:
-    near = catalog.nearest(name)
-    hint = f"Did you mean {', '.join(near)}? " if near else ""
-    return ConfigError(
-        f"'{name}' is no model that is known here. {hint}`agent-cli models` lists them. A model of another server"
-        " is named with its endpoint (ollama/MODEL), or with --provider openai --base-url URL."
-    )

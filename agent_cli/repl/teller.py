@@ -16,7 +16,7 @@ from agent_cli.talk.untrusted import clean, clean_line
 MOST = 12
 """Lines of a result that are shown."""
 
-_Call: TypeAlias = ev.ToolCallStarted | ev.ToolReturned
+_Call: TypeAlias = ev.ToolCallProposed | ev.ToolCallStarted | ev.ToolReturned
 _Turn: TypeAlias = (
     ev.TurnStarted | ev.StepStarted | ev.AssistantMessage | ev.UsageReported | ev.TurnError | ev.TurnCompleted
 )
@@ -72,7 +72,7 @@ class Teller:
 
     def _fact(self, event: ev.Recorded, time: float) -> None:
         match event:
-            case ev.ToolCallStarted() | ev.ToolReturned():
+            case ev.ToolCallProposed() | ev.ToolCallStarted() | ev.ToolReturned():
                 self._call(event)
             case (
                 ev.TurnStarted()
@@ -88,7 +88,6 @@ class Teller:
                 | ev.SessionEnded()
                 | ev.OperatorMessage()
                 | ev.MessageQueued()
-                | ev.ToolCallProposed()
                 | ev.ApprovalRequested()
                 | ev.ApprovalDecided()
                 | ev.ContextReductionPending()
@@ -138,6 +137,9 @@ class Teller:
 
     def _call(self, event: _Call) -> None:
         match event:
+            case ev.ToolCallProposed(call):  # one that is refused never starts
+                given = (call.arguments or {}).values()
+                self._subjects[call.call_id] = " ".join(map(str, given)) or call.raw
             case ev.ToolCallStarted(call_id, tool, subject):
                 self._subjects[call_id] = subject
                 self.line(f"{clean_line(tool)} {clean_line(subject)}".rstrip())

@@ -130,6 +130,18 @@ def test_sessions_are_listed_and_shown(ask, tmp_path):
     assert [lines[0]["type"], lines[-1]["type"]] == ["session-started", "session-ended"]
 
 
+def test_no_session_of_this_directory_is_not_none_at_all(ask, tmp_path, monkeypatch):
+    assert ask("sessions", "list", "--here")[1] == "No session is recorded.\n"
+    ask("-p", "a question", "--provider", "echo")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    code, out, _ = ask("sessions", "list", "--here")
+    assert (code, out) == (
+        0,
+        "No session of this directory is recorded; 1 is elsewhere: `agent-cli sessions list`.\n",
+    )
+
+
 def test_a_session_that_is_not_there_is_an_error(ask):
     code, out, err = ask("sessions", "show", "nope")
     assert (code, out) == (2, "")

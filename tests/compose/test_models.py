@@ -46,6 +46,13 @@ def test_endpoints_of_config_are_reached_as_it_says(options: RunOptions):
     assert registry(options).open("gpt-4.1").endpoint == "http://localhost:2/v1"
 
 
+async def test_an_address_counts_for_the_endpoint_that_the_name_says(options: RunOptions):
+    options.flags = {"model.base_url": "http://localhost:1/v1", "model.name": "ollama/qwen3"}
+    session = open_session(options).session
+    assert session._core.model.endpoint == "http://localhost:1/v1"
+    await session.close()
+
+
 async def test_fallbacks_and_sizes_reach_the_session(options: RunOptions):
     options.flags = {"model.fallback": ["gpt-4.1", "work/y"], "model.tier": "small"}
     with pytest.raises(ConfigError, match=r"model\.tiers\.small"):

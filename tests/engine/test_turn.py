@@ -442,6 +442,24 @@ async def test_a_message_that_comes_with_the_last_answer_keeps_the_turn_going():
     await session.close()
 
 
+class AnyName(OneModel):
+    """Says yes to every name, as the provider does that only plays a script."""
+
+    def open(self, name: str, /) -> OpenModel:
+        return OpenModel(self.provider, CARD)
+
+
+async def test_a_name_that_stands_for_the_model_in_use_switches_nothing_and_says_so():
+    log = ListLog()
+    models = AnyName(Playing())
+    session = open_session(models.provider, log=log, models=models, model=models.open("fake-1"))
+    session.send(SetModel("nosuch"))
+    assert not any(isinstance(event, ev.ModelSwitched) for event in log.events)
+    (note,) = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert note == "nosuch is fake/fake-1 here, which is in use: nothing was changed"
+    await session.close()
+
+
 async def test_a_switch_of_model_and_mode_is_a_fact_and_an_unknown_model_changes_nothing():
     provider, log = Playing(says("a"), says("b")), ListLog()
     other = ModelCard("fake-2", "fake")

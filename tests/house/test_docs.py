@@ -12,6 +12,7 @@ from typer.main import get_command
 from agent_cli.cli.app import app
 from agent_cli.cli.options import ALIASES, COMMANDS
 from agent_cli.cli.words import Unreadable, read
+from agent_cli.providers.vendors import URLS
 from maintenance.build_docs import stale
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +34,11 @@ def test_every_link_of_the_documentation_leads_somewhere():
         for target in re.findall(r"\]\(([^)#]+)", page.read_text("utf-8")):
             if not target.startswith(("http://", "https://")):
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_variable_with_an_address_is_explained():
+    page = (ROOT / "docs" / "models.md").read_text("utf-8")
+    assert [name for name in URLS.values() if f"| `{name}` |" not in page] == []
 
 
 def test_decisions_are_numbered_without_gaps():

@@ -85,7 +85,7 @@ def test_a_snapshot_keeps_its_name_and_has_its_models_price():
         ("claude-opsu-5", KEYS, {}, "Did you mean claude-opus-5"),
         ("anthropic/claude-opsu-5", KEYS, {}, "Did you mean claude-opus-5"),
         ("gpt5", KEYS, {}, "Did you mean gpt-5"),
-        ("qwen3:8b", KEYS, {}, "--provider openai --base-url"),
+        ("qwen3:8b", KEYS, {}, "or with --base-url URL"),
         ("", KEYS, {}, "empty"),
         ("bedrock/anything", KEYS, {}, "cannot talk to yet"),
         ("x", KEYS, {"provider": "nowhere"}, "There is no provider 'nowhere'"),
@@ -111,6 +111,27 @@ def test_a_stranger_is_taken_where_provider_or_address_are_given():
     assert opened("openai/qwen3:8b", elsewhere).card.prices == ()
     with pytest.raises(ConfigError, match="no model that is known"):
         opened("qwen3:8b", {**elsewhere, "ANTHROPIC_BASE_URL": "http://localhost:2"})
+
+
+def test_an_address_without_a_provider_is_a_service_that_speaks_like_openai():
+    url = "http://localhost:1/v1"
+    for name in ("qwen3", "qwen3:8b", "Qwen/Qwen3-8B"):
+        for environ in (KEYS, NOBODY, {"ANTHROPIC_BASE_URL": "http://localhost:2"}):
+            found = opened(name, environ, base_url=url)
+            assert (found.provider.name, found.card.id, found.endpoint) == ("openai", name, url)
+    assert opened("claude-opus-5", base_url=url).provider.name == "anthropic"
+
+
+def test_an_address_is_that_of_the_endpoint_that_the_run_is_about_and_of_no_other():
+    url = "http://localhost:1/v1"
+    registry = Registry({**KEYS, "OPENROUTER_API_KEY": "k"}, base_url=url)
+    registry.aim("ollama/qwen3")
+    assert registry.open("ollama/qwen3").endpoint == url
+    assert registry.open("ollama/other").endpoint == url
+    assert registry.open("openrouter/x").endpoint == "https://openrouter.ai/api/v1"
+    assert registry.open("claude-opus-5").endpoint == "https://api.anthropic.com"
+    with pytest.raises(ConfigError, match="no model that is known"):
+        registry.open("qwen3")
 
 
 def test_a_vendors_name_is_part_of_the_name_at_an_endpoint():

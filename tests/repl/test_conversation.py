@@ -322,6 +322,12 @@ def test_everything_of_a_turn_is_told_in_words():
     assert '+        raise ParseError("empty")' in text
 
 
+def test_a_call_that_never_ran_is_told_with_what_it_would_have_done():
+    refused = ev.ToolReturned("c1", "bash", output("denied by the operator", ok=False), executed=False)
+    read = read_of(ev.ToolCallProposed(ToolCall("c1", "bash", {"command": "rm -rf build"})), refused)
+    assert "bash rm -rf build: failed, not run" in read
+
+
 def test_long_results_are_cut_and_nothing_steers_the_terminal():
     long = output("\n".join(map(str, range(100))))
     text = read_of(
