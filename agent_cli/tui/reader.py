@@ -9,7 +9,10 @@ from textual import on
 from textual.events import Blur, Focus, Key
 from textual.message import Message
 
+from agent_cli.tui.blocks.answer import Answer
 from agent_cli.tui.blocks.item import Group
+from agent_cli.tui.blocks.notice import Ending, Notice
+from agent_cli.tui.blocks.operator import Operator
 from agent_cli.tui.keys import Keys, bound, pressed
 from agent_cli.tui.transcript import Transcript
 
@@ -119,15 +122,19 @@ class Reader(Transcript):
         """The block, or the code in it: with several, the next one each time."""
         if self.cursor is None:
             return
+        block = self._answer_above(code) or self.cursor
         if not code:
-            self.post_message(self.Copy(self.cursor.source(), "the block"))
-        elif codes := list(self.cursor.codes()):
+            self.post_message(
+                self.Copy(block.source(), "the block" if block is self.cursor else "the answer")
+            )
+        elif codes := list(block.codes()):
             at = self._code % len(codes)
             which = f"code {at + 1} of {len(codes)} (c again for the next)" if len(codes) > 1 else "the code"
             self._code = at + 1
             self.post_message(self.Copy(codes[at], which))
         else:
-            self.post_message(self.Copy("", "code: there is none in this block"))
+            what = "block" if block is self.cursor else "answer"
+            self.post_message(self.Copy("", f"code: there is none in this {what}"))
 
     def action_find(self) -> None:
         self.post_message(self.Find())
@@ -171,6 +178,14 @@ class Reader(Transcript):
             self.cursor = self.column.items[found[0]].group
             self._code = 0
             self.refresh()
+
+    def _answer_above(self, code: bool) -> Answer | None:
+        """What the turn answered, where the cursor is on the line that ends it or, for code, on a note below that."""
+        if not isinstance(self.cursor, (Ending, Notice) if code else Ending):
+            return None
+        above = reversed(self.column.items[: self._cursor_at()])
+        turn = itertools.takewhile(lambda item: not isinstance(item, Operator), above)
+        return next((item.group for item in turn if isinstance(item.group, Answer)), None)
 
     def _cursor_at(self) -> int | None:
         """The first item of the cursor's block; looks near the screen first."""

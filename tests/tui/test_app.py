@@ -462,6 +462,26 @@ async def test_copying_code_goes_from_fence_to_fence():
         await sees(pilot, "nothing to copy")
 
 
+async def test_at_the_end_of_a_turn_its_answer_is_what_is_copied():
+    session = FakeSession()
+    turn(session)
+    answer(session, "So:\n\n```\nfirst\n```\n")
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "── done")
+        await pilot.press("tab", "c")  # a note stands below the end of the turn
+        assert app.clipboard == "first"
+        await pilot.press("k", "y")
+        assert app.clipboard == "So:\n\n```\nfirst\n```\n"
+        await pilot.press("c")
+        assert app.clipboard == "first"
+        await pilot.press("escape")
+        turn(session)
+        session.play(ev.TurnError("canceled", "interrupted", 130, "stopped by nobody"))
+        await sees(pilot, "interrupted")
+        await pilot.press("tab", "c")
+        await sees(pilot, "nothing to copy")
+
+
 async def test_searching_the_transcript():
     session = FakeSession()
     session.play(*(ev.OperatorNote(f"note number {number}") for number in range(100)))
