@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from agent_cli.compose import RunOptions, open_session
+from agent_cli.compose import RunOptions, lines, open_session
+from agent_cli.compose.known import history
 from agent_cli.compose.sessions import Sessions
 from agent_cli.config.settings import Settings
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Text
 from agent_cli.store.memory import MemoryStore
+from agent_cli.talk.history import History
 from agent_cli.talk.resumed import moved
 from agent_cli.talk.stage import Wish
 
@@ -74,6 +76,12 @@ async def _goes_on(options, begun, here) -> None:
     assert moved(state) == told
     assert f"Working directory: {here}\n" in session._core.prefix().system[0]
     await session.close()
+
+
+async def test_a_first_message_is_remembered_line_by_line_too(options, monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    assert await lines._converse(options, "repair it", terminal=True) == 0
+    assert History(str(history(options))).older("") == "repair it"
 
 
 async def test_a_session_in_memory_can_be_written_out_and_left_for_one_on_disk(options, tmp_path):
