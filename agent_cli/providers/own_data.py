@@ -20,6 +20,7 @@ class OwnData:
 
     def __init__(self) -> None:
         self._refused: set[bytes] = set()
+        self._tried: set[bytes] = set()  # left out with the last refusal
 
     def readable(self, prompt: Prompt) -> Prompt:
         """Without what was refused."""
@@ -29,7 +30,10 @@ class OwnData:
         return msgspec.structs.replace(prompt, messages=messages)
 
     def refused(self, refusal: RequestRefused, prompt: Prompt) -> bool:
-        """Whether there was something in the prompt to leave out; it is left out from now on."""
+        """Whether there was something in the prompt to leave out; it is left out from now on.
+
+        Where the request is refused all the same, that was not the reason, and it is sent again the next time.
+        """
         found = {
             json_bytes(part)
             for message in prompt.messages
@@ -38,7 +42,10 @@ class OwnData:
         }
         new = found - self._refused
         if refusal.status != BAD_REQUEST or not new:
+            self._refused -= self._tried
+            self._tried = set()
             return False
+        self._tried = new
         self._refused |= new
         return True
 
