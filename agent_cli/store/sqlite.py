@@ -20,7 +20,7 @@ from agent_cli.store.opening import connect, connect_to_read, settled
 from agent_cli.store.rebuild import APPLY, applied
 from agent_cli.store.rows import MOST, body_of, count, entry_of, mended, moment, text
 from agent_cli.store.switches import Switches
-from agent_cli.store.troubles import told, trouble
+from agent_cli.store.troubles import gone, place_on_disk, told, trouble
 
 log = logging.getLogger("agent_cli.store")
 
@@ -243,6 +243,7 @@ class SqliteLog:
         self._lease: Lease | None = lease
         self._connection = connection
         self._path = path
+        self._file = place_on_disk(path)
         with told(path):
             self._indexed = index.covers(connection, number)
 
@@ -262,6 +263,8 @@ class SqliteLog:
     def append(self, entry: Entry, /) -> None:
         """One transaction: the entry, and what it says about its session."""
         self._check(entry)
+        if place_on_disk(self._path) != self._file:
+            raise gone(self._path)
         event = entry.event
         values = (
             self._number,

@@ -76,3 +76,20 @@ def too_new(path: Path, version: int, known: int) -> StoreTooNew:
         f"The session database {path} was written by a newer agent-cli (schema {version}; this one knows "
         f"{known}). It was left as it is. Update agent-cli. {ELSEWHERE}"
     )
+
+
+def place_on_disk(path: Path) -> tuple[int, int]:
+    """What tells a file from another one of its name; (0, 0) where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
+
+
+def gone(path: Path) -> StoreError:
+    return StoreError(
+        f"The session database {path} was removed or replaced while it was in use. What is recorded from here on would be "
+        "lost, so the session stops; what was recorded since then is lost already. Put the file back if there is a copy, "
+        "and start again."
+    )

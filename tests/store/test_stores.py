@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -206,3 +207,17 @@ def test_a_memory_log_needs_no_store() -> None:
     log.append(entry(1))
     assert [each.seq for each in log.read()] == [1]
     log.close()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+def test_a_file_that_is_taken_away_while_it_is_in_use_is_noticed(tmp_path: Path, replaced: bool) -> None:
+    store = open_store(tmp_path / "sessions.db")
+    log = filled(store, "s-1", entry(1))
+    (tmp_path / "sessions.db").unlink()
+    if replaced:
+        (tmp_path / "sessions.db").write_bytes(b"another one")
+    with pytest.raises(StoreError, match="removed or replaced while it was in use"):
+        log.append(entry(2))
+    log.close()
+    store.close()
