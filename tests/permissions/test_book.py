@@ -492,7 +492,7 @@ def test_a_long_command_is_judged_at_once(word: str) -> None:
     """Quadratic in the length of a word, this took minutes: the screen stood still, signals too."""
     begun = time.process_time()
     assert catastrophe(f"echo {word}") is None
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 40
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,7 @@ async def test_what_is_left_in_the_background_ends_with_the_call(
 ) -> None:
     begun = time.monotonic()
     text = await bench.text("bash", command=command)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     assert text.startswith("done\n")
     assert ("[processes left in the background were ended with the call]" in text) is left
     await until_gone("65.25")
