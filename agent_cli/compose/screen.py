@@ -15,7 +15,6 @@ from agent_cli.compose.known import Known, lasting, log_to_file, welcome
 from agent_cli.compose.later import load, open_session, prepare
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.trust import ask
-from agent_cli.config.sections.screen import Ui
 from agent_cli.kernel.errors import AgentError, ModelGone
 from agent_cli.talk.door import Welcome
 from agent_cli.tui.app import AgentApp
@@ -23,6 +22,7 @@ from agent_cli.tui.app import run as run_app
 from agent_cli.tui.switching import another_model, choose
 
 if TYPE_CHECKING:
+    from agent_cli.config.sections.screen import Ui
     from agent_cli.config.sources import Loaded
     from agent_cli.engine.session import Session
 

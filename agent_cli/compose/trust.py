@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from agent_cli.compose.options import RunOptions
 from agent_cli.config import places, trust
-from agent_cli.config.sources import Loaded
+
+if TYPE_CHECKING:
+    from agent_cli.config.sources import Loaded
 
 LEFT_OUT = (
     "This project is not trusted yet, so these of its .agents directory were left out: {names}. Look at them, then start "
