@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from prose import mixed_markdown, pieces
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.messages import Call, Text
+from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.talk.door import Welcome
 from agent_cli.tui.app import AgentApp
 from tests.fakes.session import FakeSession
@@ -44,11 +44,19 @@ async def turn(
     session.play(
         ev.TurnStarted("fake"), ev.OperatorMessage((Text(f"Task {number}: go on"),)), ev.StepStarted("fake")
     )
-    calls = tuple(Call(f"c{number}-{at}", "grep", {"pattern": f"name_{number}_{at}"}) for at in range(CALLS))
+    calls = tuple(
+        ToolCall(f"c{number}-{at}", "grep", {"pattern": f"name_{number}_{at}"}) for at in range(CALLS)
+    )
     session.play(ev.AssistantMessage((Text("I look at it first."), *calls), "fake", "fake", "tool_use"))
     for at, call in enumerate(calls):
         found = "\n".join(f"src/part_{line}.py:{line}: name_{number}_{at} = {line}" for line in range(40))
-        session.play(ev.ToolStarted(call.id, call.name), ev.ToolResult(call.id, (Text(found),), ok=True))
+        session.play(
+            ev.ToolCallProposed(call),
+            ev.ToolCallStarted(call.call_id, call.name, f"name_{number}_{at}", "mode"),
+            ev.ToolReturned(
+                call.call_id, call.name, ev.Output((Text(found),)), executed=True, duration_s=0.1
+            ),
+        )
     session.play(ev.StepStarted("fake"))
     begun, frames = time.perf_counter(), app.conversation.feed.frames
     for count, piece in enumerate(pieces(text), 1):
