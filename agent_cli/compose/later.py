@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 
 def load() -> None:
     """All of it now, for a session that is wanted at once: two threads that import only hinder each other."""
-    from agent_cli.compose.session import open_session as own
-
-    own.__name__  # noqa: B018  it is enough that it is there
+    import_module("agent_cli.compose.session")
 
 
 def prepare(options: RunOptions) -> Loaded:

@@ -125,7 +125,7 @@ class Pools:
 
     def admit(self, held: Held, now: float) -> tuple[Lacking, ...]:
         """Reserves all of it, or nothing and says what lacks. What nobody owns any more is reclaimed first."""
-        with told(self._path), _transaction(self._connection):
+        with told(self._path), _Transaction(self._connection):
             pool = self._pool(held.pool)
             self._reclaim(held.pool, now)
             short = lacking(pool, self._committed(held.pool), Tree(held.usd, held.calls))
@@ -137,7 +137,7 @@ class Pools:
 
     def top_up(self, run: Held, usd: float, now: float) -> tuple[Lacking, ...]:
         """More dollars for a run that is under way, if they are there."""
-        with told(self._path), _transaction(self._connection):
+        with told(self._path), _Transaction(self._connection):
             pool = self._pool(run.pool)
             self._reclaim(run.pool, now)
             committed = self._committed(run.pool)
@@ -159,12 +159,12 @@ class Pools:
 
     def consume(self, run: Held, usd: float, calls: int, now: float) -> None:
         query = "UPDATE reservation SET spent = spent + ?, made = made + ? WHERE run = ?"
-        with told(self._path), _transaction(self._connection):
+        with told(self._path), _Transaction(self._connection):
             self._connection.execute(query, (usd, calls, run.run))
             self._note(now, run, "consumed", usd, calls)
 
     def release(self, run: Held, now: float) -> None:
-        with told(self._path), _transaction(self._connection):
+        with told(self._path), _Transaction(self._connection):
             self._end(run.run, "released", now)
 
     def note(self, run: Held, kind: Kind, why: str, now: float) -> None:
@@ -234,7 +234,7 @@ def replay(postings: Iterable[Posting]) -> Committed:
     return Committed(len(usd), sum(usd.values()), sum(calls.values()))
 
 
-class _transaction:  # noqa: N801  used as a statement
+class _Transaction:
     """All of it or nothing, and nobody else writes meanwhile."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

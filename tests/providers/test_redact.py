@@ -5,6 +5,7 @@ import time
 import pytest
 
 from agent_cli.providers.redact import redacted, without
+from tests.fakes.pace import slowness
 
 KEY = "abcDEF0123456789abcDEF0123456789abcDEF01"
 BLOCK = f"-----BEGIN RSA PRIVATE KEY-----\n{KEY}\n{KEY}\n-----END RSA PRIVATE KEY-----"
@@ -80,4 +81,4 @@ def test_values_of_keys_in_use_are_found_wherever_they_stand():
 def test_it_takes_linear_time(unit: str):
     begun = time.process_time()
     redacted(unit * (400_000 // len(unit)))
-    assert time.process_time() - begun < 20
+    assert time.process_time() - begun < 2.0 * slowness()

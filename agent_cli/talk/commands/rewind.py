@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Rewind
@@ -85,7 +84,9 @@ def _choice(host: Host, session: Door, seq: int) -> Picking:
     def chosen(key: str) -> None:
         _back(host, session, seq, WHAT[key])
 
-    rows: Callable[[], list[Row]] = lambda: [Row(what, what, says) for what, says in CHOICES]  # noqa: E731
+    def rows() -> list[Row]:
+        return [Row(what, what, says) for what, says in CHOICES]
+
     return Picking("What goes back?", rows, chosen)
 
 
