@@ -185,7 +185,7 @@ async def test_a_held_key_is_taken_back_by_a_key_that_types_nothing(key: str, la
         await sees(pilot, "y …")
         await pilot.press(key)
         await until(pilot, lambda: "y …" not in shown(app))
-        assert "y once" in shown(app)
+        await sees(pilot, "y once")
         assert session.commands == []
 
 
@@ -251,14 +251,14 @@ async def test_it_goes_when_all_is_decided_and_the_composer_has_the_keys_again(
 async def test_an_answer_shows_at_once_also_before_the_session_took_it(later: Callable[[float], None]):
     session = FakeSession()
     asks(session)
-    async with screen(session) as (app, pilot):
+    async with screen(session) as (_app, pilot):
         await sees(pilot, "1 of 2")
         later(QUIET * 1.1)
         await pilot.press("y")
         await sees(pilot, "write_file asks for permission")
         session.play(ev.OperatorNote("something else"))
         await sees(pilot, "something else")
-        assert "write_file asks for permission" in shown(app)
+        await sees(pilot, "write_file asks for permission")
 
 
 async def test_escape_goes_to_the_composer_first_and_then_interrupts(later: Callable[[float], None]):
@@ -285,10 +285,10 @@ async def test_a_long_diff_scrolls_and_the_keys_stay(later: Callable[[float], No
     )
     async with screen(session) as (app, pilot):
         await sees(pilot, "added line 3")
-        assert "y once" in shown(app)
+        await sees(pilot, "y once")
         await pilot.press("pagedown")
         await until(pilot, lambda: "added line 3 " not in shown(app))
-        assert "y once" in shown(app)
+        await sees(pilot, "y once")
 
 
 async def test_nothing_of_a_request_is_a_control_code(later: Callable[[float], None]):
@@ -305,7 +305,7 @@ async def test_nothing_of_a_request_is_a_control_code(later: Callable[[float], N
         await sees(pilot, "2 of 2")
         assert "\x1b" not in shown(app)
         assert "\u202e" not in shown(app)
-        assert "\\u202eevil" in shown(app)
+        await sees(pilot, "\\u202eevil")
 
 
 async def test_a_question_is_answered_by_number_or_in_words(later: Callable[[float], None]):
@@ -326,7 +326,7 @@ async def test_a_question_is_answered_by_number_or_in_words(later: Callable[[flo
         )
     async with screen(session, size=(100, 30)) as (app, pilot):
         await sees(pilot, "the agent asks you")
-        assert "2 beta" in shown(app)
+        await sees(pilot, "2 beta")
         assert "y once" not in shown(app)
         later(QUIET * 1.1)
         await pilot.press("2")
