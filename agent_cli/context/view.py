@@ -7,6 +7,7 @@ the next request costs what is new.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from agent_cli.context.bounds import ends_of, kept_in
@@ -30,6 +31,7 @@ from agent_cli.kernel.values import Plain
 SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
 CLEARED = "[result of {name}, {size:,} bytes, cleared to save context; run the tool again if it is needed]"
 KEPT = "[result of {name}, {size} bytes, cleared to save context; all of it is in {path}]"
+_SHORT = re.compile(r"\[result of .+, [\d,]+ bytes, cleared to save context; .+\]")
 
 NOT_SENT = "[{name} of {size:,} bytes, left out here: it does not fit the context window]"
 
@@ -194,8 +196,10 @@ def _clear(item: Item, cleared: frozenset[str]) -> Item:
 
 
 def cleared_result(result: ToolResult) -> ToolResult:
-    """The same result as one short line; where the whole of it was kept, the line names the file."""
+    """The same result as one short line; where the whole of it was kept, the line names the file. Such a line stays."""
     text = "".join(block.text for block in result.content if isinstance(block, Text))
+    if _SHORT.fullmatch(text):
+        return result
     kept = kept_in(text)
     told = (
         KEPT.format(name=result.name, size=kept[0], path=kept[1])

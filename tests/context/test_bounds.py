@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -61,6 +62,13 @@ def test_a_cleared_result_names_its_file():
     assert cleared == Text(
         "[result of bash, 1,000 bytes, cleared to save context; all of it is in /s/my files/c1.txt]"
     )
+
+
+@pytest.mark.parametrize("kept_path", ["", "/s/my files/c1.txt"])
+def test_a_cleared_result_stays_as_it_is_when_it_is_cleared_again(kept_path: str):
+    shown = bound(Output((Text("x" * 1_000),)), 200, lambda text: kept_path, HOW).for_model
+    cleared = cleared_result(ToolResult("c1", "bash", shown, ok=True))
+    assert cleared_result(cleared) == cleared
 
 
 @given(st.text(), st.integers(min_value=8, max_value=64))

@@ -106,6 +106,7 @@ def test_no_reduction_breaks_a_view_or_makes_it_larger(events: list[ev.Recorded]
     pruned = view_of([*events, ev.CompactionPerformed("prune", 0, 0, plan.cleared)])
     pairs(pruned)
     assert reduce.tokens_of(pruned.items()) <= before
+    assert not {*plan.cleared} & {*reduce.prune(pruned.items(), keep).cleared}, "a line about a result stays"
     found = reduce.cut(view.items(), keep)
     if found is not None:
         event = ev.CompactionPerformed("summary", 0, 0, summary="S", keeps_from=found.keeps_from)
