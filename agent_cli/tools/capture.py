@@ -1,4 +1,7 @@
-"""The output of a program: all of it up to a bound, in bounded memory; plain text without terminal codes."""
+"""The output of a program: all of it up to a bound, in bounded memory; plain text without terminal codes.
+
+Output that is no text is described.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import re
 from typing import IO
 
 from agent_cli.ports import Say
+from agent_cli.tools.kinds import binary_kind
+from agent_cli.tools.text import form_of
 
 KEPT = 512_000
 """Bytes kept of the head, and as many of the tail."""
@@ -20,6 +25,11 @@ _CODES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_SAMPLE = 65_536
+_FEW = 50
+"""One byte in so many, of control codes and of bytes that are no UTF-8 each, is more than text in any encoding has."""
+_SOME = 4
+_NEVER_TEXT = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27})
 
 
 class Capture:
@@ -52,6 +62,8 @@ class Capture:
         tail = self._tail[-self._kept :]
         self._put_by(bytes(self._tail[: -self._kept]))
         self._tail = tail
+        if _is_binary(bytes(self._head[:_SAMPLE])):
+            return f"[{binary_kind(bytes(self._head[:32]))}, {self.total:,} bytes; no text to show]"
         head = self._head + self._middle()
         left_out = self.total - len(head) - len(tail)
         if left_out <= 0:
@@ -86,6 +98,14 @@ class Capture:
             self._file.seek(0)
             return self._file.read()
         return b""
+
+
+def _is_binary(sample: bytes) -> bool:
+    """Whether both control codes and bytes that are no UTF-8 are frequent: an older encoding has only the latter."""
+    codes = len(sample) - len(sample.translate(None, _NEVER_TEXT))
+    if codes < _SOME or codes * _FEW <= len(sample) or form_of(sample) is not None:
+        return False
+    return sample.decode(errors="replace").count("\ufffd") * _FEW > len(sample)
 
 
 def plain(text: str) -> str:

@@ -45,4 +45,8 @@ def image_kind(head: bytes) -> Kind | None:
 
 def binary_kind(head: bytes) -> str:
     """A name for what is no text."""
+    if picture := image_kind(head):
+        return picture.name
+    if head.startswith(b"%PDF-"):
+        return PDF.name
     return next((name for magic, name in _OTHERS if head.startswith(magic)), "binary data")

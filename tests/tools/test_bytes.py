@@ -18,6 +18,7 @@ from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import FileDiff
 from agent_cli.kernel.wire import to_json as on_the_wire
 from agent_cli.tools import disk, staging
+from agent_cli.tools.capture import Capture
 from agent_cli.tools.text import decode, encode
 from tests.tools.bench import Bench
 
@@ -198,3 +199,47 @@ def test_an_edit_and_its_reverse_restore_any_bytes(head: list[bytes], tail: list
             assert isinstance(output.for_human, FileDiff)
             on_the_wire(output.for_human)
             assert path.read_bytes() == raw.replace(b"value = 1", new.encode())
+
+
+def captured(raw: bytes) -> str:
+    capture = Capture()
+    capture.add(raw)
+    return capture.text()
+
+
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (PICTURE, "PNG image"),
+        (b"\x7fELF" + bytes(range(256)) * 20, "ELF program or library"),
+        (b"%PDF-1.7\n" + bytes(range(256)) * 20, "PDF document"),
+        (bytes(range(256)) * 20, "binary data"),
+    ],
+)
+def test_what_a_command_prints_that_is_no_text_is_described(raw: bytes, name: str) -> None:
+    assert captured(raw) == f"[{name}, {len(raw):,} bytes; no text to show]"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *(text.encode(name) * 40 for text, name in ((CHINESE, "gbk"), (JAPANESE, "shift_jis"), (RUSSIAN, "koi8-r"), (GERMAN, "latin-1"))),
+        b"a file\0another one\0" * 40,
+        GERMAN.encode("utf-16-le") * 40,
+        b"a line of a log\n" * 400 + bytes(range(256)),
+        b"ok \x00\xff",
+    ],
+)  # fmt: skip
+def test_what_a_command_prints_is_shown_where_it_may_be_text(raw: bytes) -> None:
+    assert "no text to show" not in captured(raw)
+
+
+async def test_a_command_that_prints_a_picture_says_so(bench: Bench) -> None:
+    bench.put("p.png", PICTURE)
+    assert (
+        await bench.text("bash", command="cat p.png")
+        == f"[PNG image, {len(PICTURE):,} bytes; no text to show]\n[exit code 0]"
+    )
