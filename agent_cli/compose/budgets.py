@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 
 from agent_cli.compose.options import RunOptions
-from agent_cli.compose.task import is_from_task
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
-from agent_cli.context.budget import UNKNOWN_TIER, Budget, Compaction, budget_of
+from agent_cli.context.budget import Budget, Compaction, budget_of
 from agent_cli.engine.parts import Settings as RequestSettings
 from agent_cli.engine.tuning import Tuning
 from agent_cli.guardrails import telling
@@ -47,23 +46,24 @@ def request_settings(settings: Settings) -> RequestSettings:
 def compaction(options: RunOptions, loaded: Loaded) -> Compaction:
     """A threshold on the command line is for every model, one in config only for those of no known tier.
 
-    That of a task class is for frontier and mid models, too, unless config names theirs.
+    That of a task class is for all whose tier config names none for; one in config takes its place.
     """
     said = loaded.settings.compaction
     given = options.flags.get("compaction.threshold") is not None
     by_tier = said.threshold_by_tier
-    of_task = said.threshold if is_from_task(loaded, "compaction.threshold") else None
     tiers: tuple[tuple[Tier, float | None], ...] = (
-        ("frontier", by_tier.frontier or of_task),
-        ("mid", by_tier.mid or of_task),
+        ("frontier", by_tier.frontier),
+        ("mid", by_tier.mid),
         ("small", by_tier.small),
     )
+    tasked = loaded.task is not None and "compaction.threshold" in loaded.task.defaults
     return Compaction(
         enabled=said.enabled and said.limit != 0,
         mode=said.mode,
         threshold=said.threshold if given else None,
         by_tier=tuple((tier, share) for tier, share in tiers if share is not None),
-        unknown_tier=said.threshold or UNKNOWN_TIER,
+        unknown_tier=said.threshold,
+        of_task=said.threshold if tasked else None,
         limit=said.limit or None,
         keep_recent=said.keep_recent_tokens,
         model=said.model or "",
@@ -83,7 +83,9 @@ def budget_line(options: RunOptions, loaded: Loaded, card: ModelCard) -> str:
         return f"context: {card.id}, {where}; no reduction by itself [{_origin(loaded, by)}]"
     share = "" if budget.origin == "compaction.limit" else f"threshold {budget.ratio:g}, "
     origin = _threshold_origin(loaded, budget)
-    return f"context: {card.id}, {where}; {share}reduction at {budget.limit:,} tokens [{origin}]"
+    wanted = said.limit or int(budget.window * budget.ratio)
+    room = f", which leaves {budget.window - budget.limit:,} for an answer" if budget.limit < wanted else ""
+    return f"context: {card.id}, {where}; {share}reduction at {budget.limit:,} tokens{room} [{origin}]"
 
 
 def _window_origin(loaded: Loaded, card: ModelCard) -> str:

@@ -19,7 +19,8 @@ Mode = Literal["prune-then-summarize", "summarize-only"]
 
 
 class Compaction(Plain, frozen=True):
-    """What the operator said. `threshold` is the flag's, for every model; `by_tier` and `unknown_tier` are config's.
+    """What the operator said. `threshold` is the flag's, for every model; `by_tier` is config's, and `unknown_tier` for
+    models of no known tier. `of_task` is that of a task class, for tiers that config names none for.
 
     `limit` is an absolute number of tokens and wins over every share; `keep_recent` are tokens of the protected tail.
     """
@@ -28,7 +29,8 @@ class Compaction(Plain, frozen=True):
     mode: Mode = "prune-then-summarize"
     threshold: float | None = None
     by_tier: tuple[tuple[Tier, float], ...] = ()
-    unknown_tier: float = UNKNOWN_TIER
+    unknown_tier: float | None = None
+    of_task: float | None = None
     limit: int | None = None
     keep_recent: int = 20_000
     model: str = ""
@@ -69,9 +71,12 @@ def budget_of(card: ModelCard, compaction: Compaction, *, counted: bool = True) 
 def _threshold(tier: Tier | None, compaction: Compaction) -> tuple[float, str]:
     if compaction.threshold is not None:
         return compaction.threshold, "--compaction-threshold"
-    if tier is None:
-        return compaction.unknown_tier, "compaction.threshold"
     said = dict(compaction.by_tier)
-    if tier in said:
-        return said[tier], "compaction.threshold_by_tier"
+    if tier is not None and tier in said:
+        return said[tier], f"compaction.threshold_by_tier.{tier}"
+    general = compaction.unknown_tier if tier is None else compaction.of_task
+    if general is not None:
+        return general, "compaction.threshold"
+    if tier is None:
+        return UNKNOWN_TIER, "default of models of no known tier"
     return BY_TIER[tier], f"default of {tier} models"

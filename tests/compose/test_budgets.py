@@ -25,12 +25,15 @@ FRONTIER = ModelCard("big-1", "fake", window=200_000, max_output=20_000, tier="f
         (FRONTIER, {}, "", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.85, reduction at 170,000 tokens [default of frontier models]"),
         (FRONTIER, {"compaction.threshold": 0.5}, "", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.5, reduction at 100,000 tokens [--compaction-threshold]"),
         (FRONTIER, {"model.context_window": 200_000}, "", "context: big-1, window 200,000 tokens [command line]; threshold 0.85, reduction at 170,000 tokens [default of frontier models]"),
-        (FRONTIER, {}, "[compaction.threshold_by_tier]\nfrontier = 0.6", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.6, reduction at 120,000 tokens [compaction.threshold_by_tier, {config}]"),
+        (FRONTIER, {}, "[compaction.threshold_by_tier]\nfrontier = 0.6", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.6, reduction at 120,000 tokens [compaction.threshold_by_tier.frontier, {config}]"),
         (FRONTIER, {}, "[compaction]\nlimit = 90000", "context: big-1, window 200,000 tokens [model catalog]; reduction at 90,000 tokens [compaction.limit, {config}]"),
         (FRONTIER, {}, "[compaction]\nlimit = 0", "context: big-1, window 200,000 tokens [model catalog]; no reduction by itself [{config}]"),
         (FRONTIER, {}, "[models.big-1]\nwindow = 200000", "context: big-1, window 200,000 tokens [{config}]; threshold 0.85, reduction at 170,000 tokens [default of frontier models]"),
         (FRONTIER, {"compaction.enabled": False}, "", "context: big-1, window 200,000 tokens [model catalog]; no reduction by itself [command line]"),
-        (ModelCard("odd", "n"), {}, "", "context: odd, window unknown, 128,000 tokens are assumed [no catalog names it]; threshold 0.8, reduction at 102,400 tokens [compaction.threshold]"),
+        (ModelCard("odd", "n"), {}, "", "context: odd, window unknown, 128,000 tokens are assumed [no catalog names it]; threshold 0.8, reduction at 102,400 tokens [default of models of no known tier]"),
+        (ModelCard("odd", "n", window=50_000, max_output=1_000), {}, "[compaction]\nthreshold = 0.6", "context: odd, window 50,000 tokens [model catalog]; threshold 0.6, reduction at 30,000 tokens [compaction.threshold, {config}]"),
+        (FRONTIER, {"session.task_class": "debug"}, "", "context: big-1, window 200,000 tokens [model catalog]; threshold 0.65, reduction at 130,000 tokens [compaction.threshold, task class debug]"),
+        (ModelCard("long-1", "n", window=200_000, max_output=64_000, tier="frontier"), {}, "", "context: long-1, window 200,000 tokens [model catalog]; threshold 0.85, reduction at 160,000 tokens, which leaves 40,000 for an answer [default of frontier models]"),
     ],
 )  # fmt: skip
 def test_the_start_line_names_window_and_threshold_with_their_origins(

@@ -12,7 +12,9 @@ from agent_cli.compose.budgets import compaction
 from agent_cli.compose.session import open_session, prepare
 from agent_cli.compose.task import opening
 from agent_cli.compose.toolset import dropped, withheld
+from agent_cli.context.budget import budget_of
 from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.usage import ModelCard, Tier
 
 
 @pytest.fixture
@@ -94,12 +96,25 @@ def test_a_class_drops_tools_that_exist(options) -> None:
         open_session(options(classes, session__task_class="odd", model__name="claude-opus-5"))
 
 
-def test_its_threshold_holds_where_config_names_none_for_the_tier(options) -> None:
-    def by_tier(config: dict[str, Any], **flags: Any) -> dict[str, float]:
-        asked = options(config, **flags)
-        return dict(compaction(asked, prepare(asked)).by_tier)
+@pytest.mark.parametrize(
+    ("config", "ratios"),
+    [
+        ({}, {"frontier": 0.7, "mid": 0.7, "small": 0.7, None: 0.7}),
+        ({"threshold_by_tier": {"frontier": 0.5, "small": 0.2}}, {"frontier": 0.5, "mid": 0.7, "small": 0.2, None: 0.7}),
+        ({"threshold": 0.6}, {"frontier": 0.6, "mid": 0.6, "small": 0.6, None: 0.6}),
+    ],
+)  # fmt: skip
+def test_its_threshold_holds_where_config_names_none_for_the_tier(
+    options, config: dict[str, Any], ratios: dict[Tier | None, float]
+) -> None:
+    asked = options({"compaction": config}, session__task_class="implement")
+    said = compaction(asked, prepare(asked))
+    cards = {tier: ModelCard("m", "p", window=200_000, max_output=8_000, tier=tier) for tier in ratios}
+    assert {tier: budget_of(card, said).ratio for tier, card in cards.items()} == ratios
 
-    assert by_tier({}, session__task_class="implement") == {"frontier": 0.70, "mid": 0.70}
-    said = {"compaction": {"threshold_by_tier": {"frontier": 0.5, "small": 0.2}}}
-    assert by_tier(said, session__task_class="implement") == {"frontier": 0.5, "mid": 0.70, "small": 0.2}
-    assert by_tier({"compaction": {"threshold": 0.9}}, session__task_class="implement") == {}
+
+def test_a_threshold_in_config_is_for_models_of_no_known_tier_where_there_is_no_class(options) -> None:
+    asked = options({"compaction": {"threshold": 0.6}})
+    said = compaction(asked, prepare(asked))
+    assert budget_of(ModelCard("m", "p", window=200_000, tier="small"), said).ratio == 0.35
+    assert budget_of(ModelCard("m", "p", window=200_000), said).ratio == 0.6
