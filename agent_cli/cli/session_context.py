@@ -135,7 +135,7 @@ def _folded(session: str, model: str, entries: Iterable[ev.Entry]) -> tuple[Stat
 
 def _paid(row: ModelRow) -> tuple[str, ...]:
     used = row.usage
-    figures = (row.steps, used.input, used.output, used.cache_read, used.cache_write)
+    figures = (row.requests, used.input, used.output, used.cache_read, used.cache_write)
     cost = "unpriced" if row.unpriced and not row.cost else f"{'~' * row.estimated}${row.cost:.4f}"
     return (row.model, *(f"{figure:,}" for figure in figures), cost, f"${row.saved:.4f}")
 
@@ -164,7 +164,7 @@ def _whole(state: State, found: tuple[Share, ...]) -> dict[str, Any]:
         "models": [
             {
                 "model": row.model,
-                "requests": row.steps,
+                "requests": row.requests,
                 "tokens": row.usage.total,
                 "input": row.usage.input,
                 "output": row.usage.output,

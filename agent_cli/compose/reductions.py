@@ -97,7 +97,7 @@ class Reductions:
             models=tuple(
                 ModelUse(
                     row.model,
-                    row.steps,
+                    row.requests,
                     row.usage.prompt,
                     row.usage.output,
                     None if row.unpriced else row.cost,

@@ -182,7 +182,7 @@ def _report(loaded: Loaded, environ: Mapping[str, str], session: Door | None, wo
         state = session.state
         lines += [
             "\n## Session\n", f"- {session.id}: {state.card.provider}/{state.card.id}, {state.mode} mode",
-            f"- turn {state.turn}, {state.total.steps} requests, {state.calls} calls, {state.context_tokens} tokens",
+            f"- turn {state.turn}, {state.total.requests} requests, {state.calls} calls, {state.context_tokens} tokens",
             f"- halted: {session.halted or 'no'}", "\n## The latest facts, by kind\n",
         ]  # fmt: skip
         past = session.past(max(state.seq - EVENTS, 0), state.seq)

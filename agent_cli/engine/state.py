@@ -28,13 +28,15 @@ GOES_ON: frozenset[ev.FinishReason] = frozenset(("length", "pause", "other"))
 
 
 class ModelRow(msgspec.Struct):
-    """What one model did in this session. `cost` counts priced requests; `unpriced` says that some were not.
+    """What one model did in this session. `requests` are its steps and those for summaries. `cost` counts priced requests;
+    `unpriced` says that some were not.
 
     `saved` is what caches saved of it, as far as it is known; `estimated` says that part of it is our own estimate.
     """
 
     model: str
     steps: int = 0
+    requests: int = 0
     usage: Usage = msgspec.field(default_factory=Usage)
     cost: float = 0.0
     unpriced: bool = False
@@ -43,6 +45,7 @@ class ModelRow(msgspec.Struct):
 
     def add(self, report: ev.UsageReported) -> None:
         self.steps += report.purpose == "step"
+        self.requests += 1
         self.usage += report.usage
         self.cost += report.cost or 0.0
         self.saved += report.saved or 0.0

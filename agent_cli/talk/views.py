@@ -34,7 +34,7 @@ def context(state: State, shares: Sequence[Share] = ()) -> Table | Filling:
     rows.append(("compaction", _compaction(state, about)))
     rows.append(("so far", _reduced(state)))
     rows.extend(boundaries(state, time()))
-    rows.append(("session", f"turn {state.turn}, {state.total.steps} requests, {state.calls} tool calls"))
+    rows.append(("session", f"turn {state.turn}, {state.total.requests} requests, {state.calls} tool calls"))
     if shares and used:
         return Filling("Context", rows, shares, used, window, limit)
     return Table("Context", rows)
@@ -67,7 +67,11 @@ def boundaries(state: State, now: float) -> list[tuple[str, str]]:
 
 
 def _model(row: ModelRow) -> str:
-    return f"{row.model} ({row.steps} turns, {row.usage.prompt:,} in, {row.usage.output:,} out, {money(row)})"
+    return f"{row.model} ({_requests(row)}, {row.usage.prompt:,} in, {row.usage.output:,} out, {money(row)})"
+
+
+def _requests(row: ModelRow) -> str:
+    return f"{row.requests} request{'s' * (row.requests != 1)}"
 
 
 def _age(seconds: float) -> str:
@@ -169,7 +173,7 @@ def guardrails(state: State, watchdog: str, halted: str) -> Table:
 def _spent(row: ModelRow) -> str:
     used = row.usage
     parts = [
-        f"{money(row)} in {row.steps} request{'s' * (row.steps != 1)}",
+        f"{money(row)} in {_requests(row)}",
         f"in {tokens(used.input)}",
         f"out {tokens(used.output)}",
         f"cache read {tokens(used.cache_read)}",

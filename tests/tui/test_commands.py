@@ -149,7 +149,7 @@ def test_the_context_tells_of_boundaries_with_their_age_and_note(session: FakeSe
     assert "ago, focus: the tests)" in text
     assert "ago, note: the parser)" in text
     assert "500 characters across all boundaries" in text
-    assert text.index("other (1 turns") > text.index("models")
+    assert text.index("other (1 request, ") > text.index("models")
     assert "What fills it" in text
 
 
@@ -158,6 +158,12 @@ def test_stats_of_two_models_have_a_sum(session: FakeSession):
     text = Board(session).run("/stats")
     assert "all models" in text
     assert "unpriced" in text
+
+
+def test_a_request_for_a_summary_is_a_request(session: FakeSession):
+    session.play(ev.UsageReported("other", Usage(input=10), 0.5, "summary"))
+    assert "$0.500 in 1 request" in Board(session).run("/stats")
+    assert "other (1 request, 10 in" in Board(session).run("/context", 140)
 
 
 def test_permissions_list_what_waits_and_what_was_granted(session: FakeSession):
