@@ -15,7 +15,7 @@ from agent_cli.cli.group import StartGroup
 from agent_cli.cli.options import FLAGS, OPTION, Flag
 from agent_cli.cli.report import report
 from agent_cli.cli.values import UsageError
-from agent_cli.cli.words import spelled_out
+from agent_cli.cli.words import BY_NAME, spelled_out
 from agent_cli.kernel.errors import AgentError
 
 ABOUT = """An agent that works in your project, in the terminal.
@@ -111,7 +111,11 @@ def answer(argv: list[str]) -> int:
 def _explained(problem: typer.TyperException) -> str:
     """Typer's own words, with the nearest option and where the help is."""
     near = getattr(problem, "possibilities", None)
-    message = problem.message if near else problem.format_message()
+    switch = getattr(problem, "option_name", None) or ""
+    if switch.replace("--", "--no-", 1) in BY_NAME:
+        message = f"{switch} is true or false, as in {switch}=false."
+    else:
+        message = problem.message if near else problem.format_message()
     hint = f" Did you mean {near[0]}?" if near else ""
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "agent-cli"

@@ -33,6 +33,7 @@ def show(
 ) -> None:
     """Print every setting with its value. Options before `config` count: agent-cli -m opus config show."""
     found = loaded(ctx)
+    _tell(found)
     values, origins = _values(found), found.every_origin()
     if as_object:
         typer.echo(as_json({key: {"value": values[key], "origin": origins[key]} for key in values}))
@@ -46,8 +47,7 @@ def show(
 def validate(ctx: typer.Context) -> None:
     """Check the config files, the environment and the options before `config`. Exit 2 where something is wrong."""
     found = loaded(ctx)
-    for notice in found.notices:
-        typer.echo(notice, err=True)
+    _tell(found)
     read = [str(file) for file in found.files]
     typer.echo("\n".join([*read, "The configuration is right."]) if read else "There are no config files.")
 
@@ -83,6 +83,14 @@ def set_key(
         with trust.kept_by(project, options.environ):
             file = assign(project, key, value)
     typer.echo(f"{key} is set in {file}")
+
+
+def _tell(found: Loaded) -> None:
+    """What is in a file and does not count."""
+    from agent_cli.compose.trust import told
+
+    for notice in (*found.notices, *told(found)):
+        typer.echo(notice, err=True)
 
 
 def _values(found: Loaded) -> dict[str, Any]:

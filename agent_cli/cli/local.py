@@ -22,6 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    add_completion=False,
 )
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Download without asking.")]

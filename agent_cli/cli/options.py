@@ -74,7 +74,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(("-q", "--quiet"), "Only errors on stderr."),
         Flag(("--verbose",), "Also the tokens and the cost of each step on stderr."),
         Flag(("--no-repl",), "Nobody is there, whatever the terminal says: a one-shot run also without -p."),
-        Flag(("--strict",), "Exit 1 when a used-up budget forced the answer."),
+        Flag(("--strict",), "Exit 1 when a used-up budget forced the answer, or an output limit cut it off."),
     ),
     "Model": (
         _text("-m", "--model", key="model.name", metavar="MODEL", says="Model, alias, or PROVIDER/MODEL."),

@@ -13,6 +13,8 @@ from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.talk.health import Condition
 
+MCP = "mcp.json"
+
 
 def examine(options: RunOptions) -> tuple[Condition, ...]:
     """Asks services, opens the database; writes nothing but what a start would. May take ten seconds."""
@@ -54,6 +56,13 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
         check(loaded)
     except AgentError as problem:
         yield Condition("tools", "wrong", str(problem), "Correct the names in your config.")
+    if servers := [
+        str(file) for place in (loaded.user, loaded.project) if place and (file := place / MCP).is_file()
+    ]:
+        yield Condition(
+            "MCP servers", "note", f"{', '.join(servers)}: no server in it is started, this version cannot",
+            "Nothing is to be done; what the model shall use beside the built-in tools goes into .agents/tools/*.toml.",
+        )  # fmt: skip
     if loaded.left_out:
         yield Condition(
             "trust", "note", f"this project is not trusted; left out: {', '.join(loaded.left_out)}",

@@ -10,7 +10,7 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import AgentError, ConfigError, NoModel
 from agent_cli.providers.registry import Registry
-from agent_cli.providers.vendors import KEYS, LABELS, OFFICIAL
+from agent_cli.providers.vendors import ENDPOINTS, KEYS, LABELS, OFFICIAL
 from agent_cli.talk.health import Condition
 
 SECONDS = 8.0
@@ -19,7 +19,9 @@ TO_DO = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or run `agent-
 
 
 def of_models(options: RunOptions, loaded: Loaded) -> Iterator[Condition]:
-    names = {name for several in KEYS.values() for name in several}
+    rows = [row.key_env for row in ENDPOINTS.values()]
+    rows += [row.api_key_env or "" for row in loaded.settings.providers.values()]
+    names = {name for several in KEYS.values() for name in several} | {name for name in rows if name}
     held = sorted(name for name in names if options.environ.get(name, "").strip())
     if held:
         yield Condition("keys", "ok", f"set: {', '.join(held)}")

@@ -21,9 +21,10 @@ from agent_cli.providers import catalog, refreshed
 from agent_cli.providers.registry import Registry
 from agent_cli.providers.vendors import ENDPOINTS, KEYS, Endpoint
 
-NO_MODEL = """no model to talk to: there is no API key in the environment and no local model is installed.
+NO_MODEL = """no model to talk to: no API key in the environment suggests one, and no local model is installed.
 Do one of these:
   - set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY (and OPENAI_BASE_URL for another compatible service)
+  - with OPENROUTER_API_KEY, name a model: --model openrouter/VENDOR/MODEL
   - run `agent-cli local install` for a model that runs on this machine, without a key
   - see a recorded demo with `agent-cli --provider scripted`"""
 

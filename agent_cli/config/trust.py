@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent_cli.config import files, places
+from agent_cli.config.settings import Settings
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.wire import is_object
 
@@ -134,6 +135,8 @@ def _gated(tree: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[
         dotted = ".".join(path)
         if dotted in FREE or STRICTER.get(dotted, _NOTHING) == value:
             continue
+        if not above and name not in Settings.__struct_fields__:
+            continue  # nobody reads it: a mistake, or of a newer version, and told as that
         if is_object(value) and any(known.startswith(f"{dotted}.") for known in (*FREE, *STRICTER)):
             yield from _gated(value, path)
         else:

@@ -116,6 +116,7 @@ class Run:
         self._shape = shape
         self._fitting: Fitting | None = None
         self._misfit = ""  # why the last answer does not fit
+        self._cut_off = False  # the last answer, by its output limit
         self._tally = Tally()
         self._begun = time.monotonic()
         self._stopping = asyncio.Event()
@@ -161,7 +162,8 @@ class Run:
                 return summary.misfit(self._ending, self._misfit)
             case ev.TurnCompleted():
                 text, value = self._fitting or (self._session.state.answer, None)
-                return summary.answered(self._ending, text, strict=self._strict, structured=value)
+                lacks = summary.lacking(self._ending, cut_off=self._cut_off) if self._strict else None
+                return summary.answered(self._ending, text, lacks, value)
             case ev.TurnError(outcome="interrupted") if self._stopping.is_set():
                 return self._stopped()
             case ev.TurnError():
@@ -219,6 +221,8 @@ class Run:
         match entry.event:
             case ev.TurnCompleted() | ev.TurnError() if not entry.branch:
                 await self._end(entry.event)
+            case ev.AssistantMessage(finish_reason=reason) if not entry.branch:
+                self._cut_off = reason == "length"
             case ev.ApprovalRequested():
                 self._asked(entry.event)
             case _:

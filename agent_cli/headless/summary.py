@@ -158,24 +158,30 @@ class Verdict(msgspec.Struct, frozen=True):
     structured: Any = None
 
 
-def answered(ending: ev.TurnCompleted, answer: str, *, strict: bool, structured: Any = None) -> Verdict:
-    """An answer was delivered; under `--strict` one that a used-up budget forced counts as a failure."""
-    if not (strict and ending.exhausted):
-        return Verdict(
-            ending.outcome,
-            ending.exit_code,
-            answer,
-            ending.finish_reason,
-            ending.exhausted,
-            structured=structured,
+def answered(
+    ending: ev.TurnCompleted, answer: str, lacks: Failure | None = None, structured: Any = None
+) -> Verdict:
+    """An answer was delivered; `lacks` says why it does not count as one all the same."""
+    reason, exhausted = ending.finish_reason, ending.exhausted
+    if lacks is None:
+        return Verdict(ending.outcome, ending.exit_code, answer, reason, exhausted, structured=structured)
+    outcome = ending.outcome if ending.outcome != "completed" else "error"
+    return Verdict(outcome, EXIT_FAILED, answer, reason, exhausted, lacks, structured)
+
+
+def lacking(ending: ev.TurnCompleted, *, cut_off: bool) -> Failure | None:
+    """What `--strict` does not accept."""
+    if ending.exhausted:
+        message = (
+            f"the answer was forced by a used-up budget ({ending.exhausted}), which --strict does not accept"
         )
-    message = (
-        f"the answer was forced by a used-up budget ({ending.exhausted}), which --strict does not accept"
-    )
-    error = Failure(ending.outcome, message)
-    return Verdict(
-        ending.outcome, EXIT_FAILED, answer, ending.finish_reason, ending.exhausted, error, structured
-    )
+        return Failure(ending.outcome, message)
+    if cut_off:
+        message = (
+            "the answer was cut off by its output limit and is not whole, which --strict does not accept"
+        )
+        return Failure("cut-off", f"{message}; --max-output-tokens allows more")
+    return None
 
 
 def misfit(ending: ev.TurnCompleted, problem: str) -> Verdict:

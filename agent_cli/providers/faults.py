@@ -200,7 +200,7 @@ def _classified(
         )
     if status == 404 or said.code == "model_not_found":
         return ModelNotFound(
-            f"{service.label} at {service.url} knows no model '{model}' ({words}). Check the name with"
+            f"{service.label} at {service.url} knows no model '{model}' ({words}).{_meant(model)} Check the name with"
             f" `agent-cli models`; if the address is wrong: {_check_url(service)}",
             status=status,
         )
@@ -229,6 +229,14 @@ def _check_key(service: Service) -> str:
     if not service.key_env:
         return "This endpoint wants a key: name the variable that holds it in the endpoint's config."
     return f"Check that {service.key_env} holds a complete key that is not revoked and may use this model."
+
+
+def _meant(model: str) -> str:
+    """The nearest name, where the table does not have this one."""
+    from agent_cli.providers import catalog
+
+    near = [] if catalog.knows(model) else catalog.nearest(model)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def _check_url(service: Service) -> str:

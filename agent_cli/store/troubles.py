@@ -11,6 +11,8 @@ from pathlib import Path
 from agent_cli.kernel.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnwritable
 
 ELSEWHERE = "Use another file with --session-db PATH, or keep nothing with --ephemeral."
+ANOTHER = "use another file with --session-db PATH."
+"""Of a file that cannot be read: the kill switches are in it, so that a run that keeps nothing would not start either."""
 
 ODD_SCHEMA = re.compile("^no such (table|column)|already exists$|unsupported file format")
 
@@ -60,7 +62,7 @@ def trouble(problem: sqlite3.Error, path: Path) -> StoreError:
 def corrupt(path: Path, why: str) -> StoreCorrupt:
     return StoreCorrupt(
         f"{path} cannot be used as the session database: {why}. It was left as it is. "
-        f"Move it away to begin a new one, or: {ELSEWHERE[0].lower()}{ELSEWHERE[1:]}"
+        f"Move it away to begin a new one, or {ANOTHER}"
     )
 
 
@@ -74,7 +76,7 @@ def unwritable(path: Path, why: str) -> StoreUnwritable:
 def too_new(path: Path, version: int, known: int) -> StoreTooNew:
     return StoreTooNew(
         f"The session database {path} was written by a newer agent-cli (schema {version}; this one knows "
-        f"{known}). It was left as it is. Update agent-cli. {ELSEWHERE}"
+        f"{known}). It was left as it is. Update agent-cli, or {ANOTHER}"
     )
 
 

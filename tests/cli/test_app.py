@@ -59,6 +59,10 @@ def test_the_version_is_that_of_the_package(capfd):
         (["--model"], "Option '--model' requires an argument. Try 'agent-cli --help'."),
         (["--quiet=1"], "Option '--quiet' does not take a value. Try 'agent-cli --help'."),
         (
+            ["-p", "x", "--agentic-tools=maybe"],
+            "--agentic-tools is true or false, as in --agentic-tools=false. Try 'agent-cli --help'.",
+        ),
+        (
             ["-p", "x", "--effort", "hihg"],
             "--effort is one of low, medium, high, not 'hihg'. Did you mean 'high'?",
         ),

@@ -109,6 +109,15 @@ def test_a_right_config_is_said_to_be_right(ask, tmp_path):
     assert (code, out) == (0, f"{tmp_path / 'own.json'}\nThe configuration is right.\n")
 
 
+@pytest.mark.parametrize("command", ["validate", "show"])
+def test_what_waits_for_trust_is_told(ask, tmp_path, command):
+    (tmp_path / ".agents").mkdir()
+    (tmp_path / ".agents" / "config.json").write_text('{"permissions": {"allow": ["bash:rm*"]}}')
+    code, _, err = ask("config", command)
+    assert code == 0
+    assert "left out: permissions.allow" in err
+
+
 # ── sessions ──
 
 

@@ -75,6 +75,22 @@ def test_without_any_model_it_says_how_to_get_one(look):
     assert all(row["remedy"] for row in found.values() if row["status"] == "wrong")
 
 
+def test_it_says_that_no_mcp_server_is_started_where_some_are_named(look, tmp_path):
+    assert "MCP servers" not in look()[1]
+    (tmp_path / ".agents").mkdir()
+    (tmp_path / ".agents" / "mcp.json").write_text('{"mcpServers": {"x": {"command": "x"}}}')
+    found = look()[1]["MCP servers"]
+    assert found["status"] == "note"
+    assert str(tmp_path / ".agents" / "mcp.json") in found["says"]
+
+
+def test_the_key_of_an_endpoint_is_a_key_too(look, monkeypatch):
+    monkeypatch.setenv("OPENROUTER_API_KEY", "x")
+    _, found = look()
+    assert found["keys"]["says"] == "set: OPENROUTER_API_KEY"
+    assert found["model"]["status"] == "wrong", "it serves many, and none is the usual one"
+
+
 def test_with_a_service_that_takes_the_key_everything_is_there(look, service, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "right")
     code, found = look()

@@ -305,6 +305,13 @@ def test_a_newer_file_may_hold_sections_that_are_unknown(place: Place) -> None:
     assert "there is no setting 'teleport'" in place.refusal()
 
 
+def test_what_a_newer_version_put_into_a_project_is_not_a_matter_of_trust(place: Place) -> None:
+    place.write(place.project, {"version": 2, "teleport": {"on": True}})
+    loaded = place.load()
+    assert loaded.left_out == ()
+    assert [notice for notice in loaded.notices if "'teleport'" in notice and "newer" in notice]
+
+
 def test_placeholders_are_filled_from_the_environment(place: Place) -> None:
     place.write(
         place.user,

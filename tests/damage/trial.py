@@ -90,6 +90,9 @@ class Grounds:
         is_a_refusal(first)
         elsewhere = await self._turn(family, home, database=home / "another.db")
         assert elsewhere == "good", f"the way on failed: {elsewhere}"
+        if "--ephemeral" in first:
+            kept_nowhere = await self._turn(family, home)
+            assert kept_nowhere == "good", f"--ephemeral failed, too: {kept_nowhere}"
         if "--model" in first:
             other = await self._turn(family, home, resume=SESSION, model=MODELS[family])
             assert other == "good" or is_a_refusal(other), f"another model failed: {other}"
@@ -109,7 +112,8 @@ class Grounds:
         if database is not None:
             said["settings"]["session.db"] = str(database)
         try:
-            agent = Agent.open(model if resume else MODELS[family], resume=resume, ephemeral=False, **said)
+            kept = resume is not None or database is not None
+            agent = Agent.open(model if resume else MODELS[family], resume=resume, ephemeral=not kept, **said)
         except AgentError as problem:
             return str(problem)
         try:

@@ -107,6 +107,17 @@ async def test_strict_makes_a_soft_landing_an_error_with_its_answer():
     assert (hard["exit_code"], hard["answer"], hard["error"]["kind"]) == (1, "so far", "budget-exhausted")
 
 
+async def test_strict_takes_no_answer_that_its_output_limit_cut_off():
+    cut = ev.AssistantMessage((Text("so f"),), "scripted", "scripted-1", finish_reason="length")
+    script = (ev.StepStarted("scripted-1"), cut, ev.TurnCompleted("completed", "max_tokens"))
+    loose = await one(*script)
+    assert (loose["exit_code"], loose["error"], loose["finish_reason"]) == (0, None, "max_tokens")
+    hard = await one(*script, strict=True)
+    assert (hard["exit_code"], hard["outcome"], hard["error"]["kind"]) == (1, "error", "cut-off")
+    whole = await one(*script[:2], *step("ar."), DONE, strict=True)
+    assert (whole["exit_code"], whole["error"]) == (0, None)
+
+
 async def test_a_log_that_breaks_is_an_error():
     feed = Feed(*step("x"), DONE)
     feed.log.full = True

@@ -339,3 +339,12 @@ def test_people_are_told_what_to_do():
         assert "because" in str(from_response(SERVICE, "m", status, json_bytes(error("because"))))
     long = str(from_response(SERVICE, "m", 400, json_bytes(error("x" * 5000))))
     assert len(long) < 600
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("claude-opsu-5", "claude-opus-5"), ("claude-opus-5", ""), ("zzz", "")]
+)
+def test_a_model_that_the_service_does_not_know_may_be_misspelt(asked: str, meant: str) -> None:
+    told = str(from_response(SERVICE, asked, 404, b"not here"))
+    assert ("Did you mean" in told) is bool(meant)
+    assert meant in told

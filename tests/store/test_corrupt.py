@@ -112,6 +112,7 @@ def test_it_is_refused_and_not_touched(
     assert type(told.value) is error
     assert str(sound) in str(told.value)
     assert "--session-db" in str(told.value)
+    assert "--ephemeral" not in str(told.value), "the kill switches in it could not be read either"
     assert (sound.read_bytes() if sound.is_file() else None) == before
 
 
