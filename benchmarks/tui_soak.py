@@ -14,11 +14,15 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 import time
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import msgspec
 from prose import mixed_markdown, pieces
 
 from agent_cli.kernel import events as ev
@@ -30,6 +34,32 @@ from tests.fakes.session import FakeSession
 TENTHS = 10
 CALLS = 6
 """In a turn; with the operator's message and two of the model's that makes nine items, and a rule between turns."""
+
+
+class Shelf:
+    """The facts of the session as a database has them: on disk, not in the memory of the screen."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lasts as long as the run
+        self._places = array("Q", [0])
+
+    def append(self, entry: ev.Entry, /) -> None:
+        self._file.seek(0, os.SEEK_END)
+        self._file.write(msgspec.json.encode(entry))
+        self._places.append(self._file.tell())
+
+    def __len__(self) -> int:
+        return len(self._places) - 1
+
+    def __iter__(self) -> Iterator[ev.Entry]:
+        return iter(self[:])
+
+    def __getitem__(self, part: slice, /) -> list[ev.Entry]:
+        return [self._read(at) for at in range(*part.indices(len(self)))]
+
+    def _read(self, at: int) -> ev.Entry:
+        self._file.seek(self._places[at])
+        return msgspec.json.decode(self._file.read(self._places[at + 1] - self._places[at]), type=ev.Entry)
 
 
 def resident() -> float:
@@ -72,7 +102,7 @@ async def turn(
 
 
 async def measure(options: argparse.Namespace) -> dict[str, list[float]]:
-    session = FakeSession()
+    session = FakeSession(log=Shelf())
 
     async def opened() -> FakeSession:
         return session

@@ -56,7 +56,14 @@ class Column:
             self._outdate(at)
 
     def drop(self, items: Iterable[Item]) -> None:
-        for item in items:
+        """Takes items away; a run of the first ones at once."""
+        gone = list(items)
+        first = next((at for at, item in enumerate(gone) if self.items[at] is not item), len(gone))
+        del self.items[:first], self.heights[:first]
+        self._outdate(0 if first else len(self.items))
+        for item in gone[:first]:
+            self._made.pop(item, None)
+        for item in gone[first:]:
             at = self.index(item)
             del self.items[at], self.heights[at]
             self._made.pop(item, None)

@@ -211,6 +211,8 @@ class Conversation(Vertical):
         ring[(at + 1) % len(ring)].focus()
 
     def _apply(self, event: ev.Event) -> None:
+        if isinstance(event, ev.Entry):
+            self.older.heed(event, live=event.seq > self._resumed)
         self.story.apply(event)
         if not isinstance(event, ev.Entry):
             return
@@ -234,6 +236,8 @@ class Conversation(Vertical):
 
     def draw(self) -> None:
         self.story.flush()
+        if self.reader.follows and self.reader.cursor is None and not self.screen.selections:
+            self.older.let_go()
         self.reader.settle()
         if self.reader.max_scroll_y == 0:
             self._take_older()

@@ -1,18 +1,26 @@
-"""The part of a long session that stands before what the transcript began with: taken in when one scrolls to it."""
+"""The part of a long session that stands before what the transcript begins with: taken in when one scrolls to it.
+
+A transcript that has grown long lets its beginning go again, so that the third hour costs what the first did.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from agent_cli.kernel import events as ev
 from agent_cli.talk.door import Door
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Notice
+from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.column import Column
+from agent_cli.tui.garbage import Garbage
 from agent_cli.tui.story import Story
 
 AT_ONCE = 1_500
 """Facts that are taken in at once."""
+MOST = 3_000
+"""Items that a transcript holds before its beginning goes."""
 
 
 class Older:
@@ -22,6 +30,8 @@ class Older:
         self._column = column
         self._session: Door | None = None
         self._since = 0
+        self._seams: deque[tuple[int, Item]] = deque()  # facts before a step, and the last item they brought
+        self._garbage = Garbage()
         self.mark = Notice("… the session goes on above: scroll up", gap=1)
 
     def __bool__(self) -> bool:
@@ -58,6 +68,35 @@ class Older:
         if not since:
             self._column.drop([self.mark])
         return first
+
+    def heed(self, entry: ev.Entry, *, live: bool) -> None:
+        """Call before the column takes it: where a step begins the column may be cut, and garbage is no one's wait."""
+        if entry.branch:
+            return
+        begins = isinstance(entry.event, ev.TurnStarted | ev.StepStarted)
+        if begins and self._column.items:
+            self._seams.append((entry.seq - 1, self._column.items[-1]))
+        if live and (begins or isinstance(entry.event, ev.TERMINAL)):
+            self._garbage.rest()
+
+    def let_go(self) -> bool:
+        """Cuts a column that is too long to about half. False where it is not, or can be cut nowhere."""
+        items = self._column.items
+        if len(items) <= MOST or self._session is None:
+            return False
+        places = {item: at for at, item in enumerate(items)}
+        cut = None
+        while self._seams and places.get(self._seams[0][1], 0) < len(items) - MOST // 2:
+            seam = self._seams.popleft()
+            cut = seam if seam[1] in places else cut
+        if cut is None:
+            return False
+        self._since = cut[0]
+        first = [item for item in items[:1] if isinstance(item, Opening)]
+        self._column.drop(items[: places[cut[1]] + 1])
+        self._column.add([*first, self.mark], at=0)
+        self._garbage.rest(everything=True)
+        return True
 
 
 def _from(entries: Sequence[ev.Entry], since: int) -> int:

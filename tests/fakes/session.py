@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from typing import Protocol
 
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
@@ -17,6 +18,15 @@ from agent_cli.kernel.usage import ModelCard
 CARD = ModelCard("scripted-1", "scripted", window=200_000)
 NOON = 1_796_000_000.0
 """When the first fact happens; each later one is a second later."""
+
+
+class Facts(Protocol):
+    """Where the facts of a session are kept: a list, or a file."""
+
+    def append(self, entry: ev.Entry, /) -> None: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[ev.Entry]: ...
+    def __getitem__(self, part: slice, /) -> list[ev.Entry]: ...
 
 
 class Asked:
@@ -33,7 +43,9 @@ class Asked:
 class FakeSession:
     """`play` records facts and shows previews. `refuses` is raised by the next `send`."""
 
-    def __init__(self, card: ModelCard = CARD, limits: Limits | None = None) -> None:
+    def __init__(
+        self, card: ModelCard = CARD, limits: Limits | None = None, log: Facts | None = None
+    ) -> None:
         self.state = State("01SESSION", card, limits or Limits())
         self.state.checkpoint = "model"
         self.commands: list[Command] = []
@@ -42,7 +54,7 @@ class FakeSession:
         self._since: int | None = None  # what is played before somebody listens is from before this run
         self.halted = ""
         self.refuses: AgentError | None = None
-        self._log: list[ev.Entry] = []
+        self._log: Facts = [] if log is None else log
         self._queues: list[asyncio.Queue[ev.Event | Exception | None]] = []
 
     @property

@@ -8,6 +8,7 @@ import pytest
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import StoreUnwritable
+from agent_cli.kernel.messages import Text
 from agent_cli.tui import older
 from tests.fakes.screen import answer, screen, sees, shown, still, strike, turn, until
 from tests.fakes.session import FakeSession
@@ -91,3 +92,48 @@ async def test_a_short_session_has_no_rest():
         await sees(pilot, "hi")
         assert not app.conversation.older
         await until(pilot, lambda: "scroll up" not in shown(app))
+
+
+async def test_a_screen_that_grew_long_lets_its_beginning_go_and_takes_it_in_again(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(older, "MOST", 60)
+    session = FakeSession()
+    async with screen(session, size=(60, 20)) as (app, pilot):
+        reader = app.conversation.reader
+        for number in range(TURNS):
+            turn(session, f"question {number:03}")
+            answer(session, f"answer {number:03}")
+            await sees(pilot, f"answer {number:03}")
+            assert len(reader.column.items) <= 60
+        assert "question 003" not in [item.source() for item in reader.column.items]
+        assert app.conversation.older
+        seen: set[str] = set()
+        for _ in range(400):
+            before = await still(pilot)
+            seen |= set(re.findall(r"(?:answer|question) \d+", before))
+            if "Enter sends" in before and not app.conversation.older:
+                break
+            await pilot.press("pageup")
+        assert {f"{word} {number:03}" for number in range(TURNS) for word in ("answer", "question")} <= seen
+        turn(session, "one more")
+        await until(pilot, lambda: "one more" in str([item.source() for item in reader.column.items]))
+        assert len(reader.column.items) > 60, "nothing goes while it is being read"
+
+
+async def test_one_turn_of_many_steps_lets_its_beginning_go(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(older, "MOST", 60)
+    session = FakeSession()
+    async with screen(session, size=(60, 20)) as (app, pilot):
+        turn(session, "go on for long")
+        for number in range(100):
+            session.play(
+                ev.AssistantMessage((Text(f"step {number:03}"),), "scripted", "scripted-1", "tool_use"),
+                ev.StepStarted("scripted-1"),
+            )
+        await sees(pilot, "step 099")
+        assert len(app.conversation.reader.column.items) <= 60
+        await pilot.press("tab", "slash")
+        strike(app, "go on for")
+        await pilot.press("enter")
+        await sees(pilot, "go on for long")

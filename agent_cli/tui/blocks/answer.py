@@ -53,6 +53,7 @@ class Answer:
             self._line(self._tail)
             self._tail = ""
         self._end()
+        self._fed = [self.source()]  # thousands of small strings take several times the room of one
         return self.items[count:]
 
     def source(self) -> str:

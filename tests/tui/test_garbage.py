@@ -1,0 +1,61 @@
+"""Full collections come where nobody waits for a frame, and find what was set aside."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from agent_cli.tui.garbage import OFTEN, Garbage
+
+
+class Knot:
+    """Garbage that only the collector finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def _thawed() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+def test_what_lived_through_a_step_is_not_looked_at_again():
+    Garbage().rest()
+    kept = [[number] for number in range(1_000)]
+    Garbage().rest()
+    assert gc.get_freeze_count() > len(kept)
+    assert not any(kept is found for found in gc.get_objects())
+
+
+def test_what_became_garbage_in_a_step_is_found_at_its_end():
+    knot = Knot()
+    gone = weakref.ref(knot)
+    del knot
+    Garbage().rest()
+    assert gone() is None
+
+
+def test_what_became_garbage_later_is_found_too():
+    garbage = Garbage()
+    knot = Knot()
+    gone = weakref.ref(knot)
+    garbage.rest()
+    del knot
+    for _ in range(OFTEN):
+        garbage.rest()
+    assert gone() is None
+
+
+def test_at_once_where_much_was_let_go():
+    garbage = Garbage()
+    knot = Knot()
+    gone = weakref.ref(knot)
+    garbage.rest()
+    del knot
+    garbage.rest(everything=True)
+    assert gone() is None
