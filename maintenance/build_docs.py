@@ -23,6 +23,7 @@ from agent_cli.compose import RunOptions, open_session
 from agent_cli.config import fields
 from agent_cli.engine.own_tools.book import MAKERS
 from agent_cli.kernel import events
+from agent_cli.kernel.wire import described
 from agent_cli.ports import Tool
 from agent_cli.talk.commands.book import COMMANDS as SLASH
 from agent_cli.tools.builtin import builtin
@@ -122,10 +123,10 @@ def _type_name(kind: Any) -> str:
 def tools() -> str:
     page = ["# Tools\n", "What the model may call, in the words that it is given.\n"]
     for tool in (*builtin(Workspace(Path.cwd()), images=True, documents=True), *_own_tools()):
-        properties = tool.spec.schema["properties"]
+        properties, told = tool.spec.schema["properties"], described(tool.arguments)
         rows = [
-            (f"`{name}`", "yes" if name in tool.spec.schema["required"] else "", held.get("description", ""))
-            for name, held in properties.items()
+            (f"`{name}`", "yes" if name in tool.spec.schema.get("required", ()) else "", told[name])
+            for name in properties
         ]
         reads = (
             "Changes nothing: runs beside other reading calls."

@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, TypeGuard, TypeVar, get_args
+from typing import Any, TypeGuard, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -19,6 +19,8 @@ from agent_cli.kernel.events import Recorded
 
 T = TypeVar("T")
 
+LEFT_OUT = ("title", "default")
+"""What a schema says that no model needs; each request pays for it."""
 MOST_DEPTH = 100
 """Objects and lists inside one another, in what a model sends."""
 
@@ -34,6 +36,23 @@ class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def describe(text: str) -> msgspec.Meta:
     """The description of one argument as the model reads it."""
     return msgspec.Meta(description=text)
+
+
+def for_people(text: str) -> msgspec.Meta:
+    """The same for the pages of the documentation alone: its name, and the tool's own text, tell a model enough."""
+    return msgspec.Meta(extra={"for_people": text})
+
+
+def described(kind: type[Any]) -> dict[str, str]:
+    """What each argument of a struct is, whomever it is written for."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: _told(hints[name]) for name in kind.__struct_fields__}
+
+
+def _told(hint: Any) -> str:
+    metas = [meta for meta in getattr(hint, "__metadata__", ()) if isinstance(meta, msgspec.Meta)]
+    texts = [meta.description or (meta.extra or {}).get("for_people", "") for meta in metas]
+    return next(filter(None, texts), "")
 
 
 def encode(value: Any) -> Any:
@@ -163,7 +182,11 @@ def _written_out(schema: Any, shared: dict[str, Any]) -> Any:
         return schema
     if "$ref" in schema:
         return _written_out(shared[str(schema["$ref"])], shared)
-    kept = {key: value for key, value in schema.items() if key not in ("title", "default")}
+    kept = {key: value for key, value in schema.items() if key not in LEFT_OUT and value != []}
+    if (
+        kept.get("additionalProperties") is False
+    ):  # each unknown argument is answered with those that there are
+        del kept["additionalProperties"]
     options = [option for option in kept.pop("anyOf", []) if option != {"type": "null"}]
     if len(options) == 1:  # an argument that may be left out needs no null beside its type
         return {**_written_out(options[0], shared), **kept}

@@ -189,7 +189,7 @@ def _reasoning(part: Reasoning) -> Json | None:
 def _result(part: ToolResult, card: ModelCard) -> Json:
     result: Json = {"type": "tool_result", "tool_use_id": wire_id(part.call_id)}
     if content := [block for one in part.content if (block := _content(one, card))]:
-        result["content"] = content
+        result["content"] = content[0]["text"] if [one["type"] for one in content] == ["text"] else content
     if not part.ok:
         result["is_error"] = True
     return result

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Display, FileDiff, Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.diff import file_diff
 from agent_cli.tools.disk import explain
@@ -25,7 +25,7 @@ MOST = 200
 
 
 class PatchArguments(Arguments, frozen=True):
-    patch: Annotated[str, describe("the whole patch, paths relative to the working directory")]
+    patch: Annotated[str, for_people("the whole patch, paths relative to the working directory")]
 
 
 class _Done(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.permissions.rules import allows_line
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import scan, verb_of
@@ -46,14 +46,12 @@ _SAYS_NO = frozenset({
 
 
 class BashArguments(Arguments, frozen=True):
-    command: Annotated[str, describe("the shell line, run by bash")]
-    timeout: Annotated[float, describe("seconds, at most 600")] = 0
+    command: Annotated[str, for_people("the shell line, run by bash")]
+    timeout: Annotated[float, for_people("seconds, at most 600")] = 0
 
 
 class ShellArguments(BashArguments, frozen=True):
-    """Of a model that can also read on and end what it starts."""
-
-    background: Annotated[bool, describe("return at once, let it run on")] = False
+    background: Annotated[bool, for_people("return at once, let it run on")] = False
 
 
 class Bash:

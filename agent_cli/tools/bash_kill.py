@@ -6,7 +6,7 @@ from typing import Annotated
 
 from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.bash_output import told
 from agent_cli.tools.prose import spec_of
@@ -14,7 +14,7 @@ from agent_cli.tools.shells import Shells
 
 
 class KillArguments(Arguments, frozen=True):
-    id: Annotated[str, describe("as bash gave it")]
+    id: Annotated[str, for_people("as bash gave it")]
 
 
 class BashKill:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.shells import Background, Shells
@@ -17,8 +17,8 @@ LONGEST = 60.0
 
 
 class OutputArguments(Arguments, frozen=True):
-    id: Annotated[str, describe("as bash gave it; empty lists all")] = ""
-    wait: Annotated[float, describe("seconds to wait for something new, at most 60")] = 0
+    id: Annotated[str, for_people("as bash gave it; empty lists all")] = ""
+    wait: Annotated[float, for_people("seconds to wait for something new, at most 60")] = 0
 
 
 class BashOutput:

@@ -10,7 +10,7 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Display, Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import PathUse, Say, Touches
 from agent_cli.tools.diff import file_diff
 from agent_cli.tools.disk import explain
@@ -21,7 +21,7 @@ from agent_cli.tools.writing import Standing, check_known, standing
 
 
 class DeleteArguments(Arguments, frozen=True):
-    path: Annotated[str, describe("absolute, ~ or relative to the working directory")]
+    path: Annotated[str, for_people("absolute, ~ or relative to the working directory")]
 
 
 class DeleteFile:

@@ -7,7 +7,7 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Display, Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.match import Place, places
 from agent_cli.tools.nearest import near_lines
@@ -21,13 +21,13 @@ _SHOWN_WIDTH = 160
 
 
 class Edit(Arguments, frozen=True):
-    old: Annotated[str, describe("text to replace, as it stands in the file")]
-    new: Annotated[str, describe("text to put there; empty removes")]
-    replace_all: Annotated[bool, describe("every occurrence; default exactly one")] = False
+    old: Annotated[str, for_people("text to replace, as it stands in the file")]
+    new: Annotated[str, for_people("text to put there; empty removes")]
+    replace_all: Annotated[bool, for_people("every occurrence; default exactly one")] = False
 
 
 class EditArguments(Arguments, frozen=True):
-    path: Annotated[str, describe("absolute, ~ or relative to the working directory")]
+    path: Annotated[str, for_people("absolute, ~ or relative to the working directory")]
     edits: tuple[Edit, ...]
 
 

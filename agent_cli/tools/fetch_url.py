@@ -11,7 +11,7 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.addresses import Reach
 from agent_cli.tools.kinds import PDF, binary_kind, image_kind
@@ -30,8 +30,8 @@ _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 
 
 class FetchArguments(Arguments, frozen=True):
-    url: Annotated[str, describe("http:// or https://")]
-    prompt: Annotated[str, describe("words for what you look for, where the page is long")] = ""
+    url: Annotated[str, for_people("http:// or https://")]
+    prompt: Annotated[str, for_people("words for what you look for, where the page is long")] = ""
 
 
 _ANYWHERE = Reach()

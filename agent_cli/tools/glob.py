@@ -9,7 +9,7 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.permissions import globs
 from agent_cli.ports import Say, Touches
 from agent_cli.tools import ripgrep
@@ -24,7 +24,7 @@ MOST = 1_000
 
 class GlobArguments(Arguments, frozen=True):
     pattern: str
-    path: Annotated[str, describe("directory to start in")] = "."
+    path: Annotated[str, for_people("directory to start in")] = "."
 
 
 class Glob:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, describe, for_people
 from agent_cli.permissions import globs
 from agent_cli.ports import Say, Touches
 from agent_cli.tools import ripgrep, scan
@@ -24,8 +24,8 @@ _LINE = re.compile(rb"(\d+)([:-])(.*)", re.DOTALL)
 
 class GrepArguments(Arguments, frozen=True):
     pattern: str
-    path: Annotated[str, describe("file or directory")] = "."
-    include: Annotated[str, describe("glob of files, as *.py or src/**/*.ts")] = ""
+    path: Annotated[str, for_people("file or directory")] = "."
+    include: Annotated[str, for_people("glob of files, as *.py or src/**/*.ts")] = ""
     context: Annotated[int, describe("lines around each match")] = 0
     case: Literal["sensitive", "ignore", "smart"] = "sensitive"
     mode: Literal["content", "files", "count"] = "content"

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe, is_list, is_object
+from agent_cli.kernel.wire import Arguments, describe, for_people, is_list, is_object
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.disk import explain, open_file
 from agent_cli.tools.prose import spec_of
@@ -24,8 +24,8 @@ _NAMED = 20
 
 
 class QueryArguments(Arguments, frozen=True):
-    query: Annotated[str, describe("a JMESPath expression; @ is everything")]
-    path: Annotated[str, describe("the JSON file")] = ""
+    query: Annotated[str, for_people("a JMESPath expression; @ is everything")]
+    path: Annotated[str, for_people("the JSON file")] = ""
     text: Annotated[str, describe("JSON, instead of a file")] = ""
 
 

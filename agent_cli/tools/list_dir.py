@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.disk import explain
 from agent_cli.tools.ignore import ignored_below
@@ -22,7 +22,7 @@ _NAMED = 8
 
 
 class ListArguments(Arguments, frozen=True):
-    path: Annotated[str, describe("directory; default the working directory")] = "."
+    path: Annotated[str, for_people("directory; default the working directory")] = "."
 
 
 class _Entry(NamedTuple):

@@ -37,7 +37,7 @@ LARGEST_PDF = 20_000_000
 class ReadArguments(Arguments, frozen=True):
     path: Annotated[str, describe("absolute, ~ or relative to the working directory")]
     offset: Annotated[int, describe("first line, from 1")] = 1
-    limit: Annotated[int, describe("number of lines; default all that fit")] = 0
+    limit: Annotated[int, describe("number of lines")] = 0
 
 
 class Vision(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown, as_text
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.permissions import globs
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.ports import Say, Touches
@@ -29,7 +29,7 @@ _PATTERN = re.compile(r"[*?\[{]")
 
 
 class ReadManyArguments(Arguments, frozen=True):
-    paths: Annotated[tuple[str, ...], describe("paths or patterns, relative to the working directory")]
+    paths: Annotated[tuple[str, ...], for_people("paths or patterns, relative to the working directory")]
 
 
 class ReadManyFiles:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.disk import explain, kind_of
 from agent_cli.tools.prose import spec_of
@@ -22,7 +22,7 @@ _MOST = 10_000
 
 
 class StatArguments(Arguments, frozen=True):
-    path: Annotated[str, describe("absolute, ~ or relative to the working directory")]
+    path: Annotated[str, for_people("absolute, ~ or relative to the working directory")]
 
 
 class Stat:

@@ -8,7 +8,7 @@ from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.todo import TodoStatus
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.prose import spec_of
 
@@ -23,7 +23,7 @@ class Item(Arguments, frozen=True):
 
 
 class TodoArguments(Arguments, frozen=True):
-    items: Annotated[tuple[Item, ...], describe("the whole list, in order; empty clears it")]
+    items: Annotated[tuple[Item, ...], for_people("the whole list, in order; empty clears it")]
 
 
 class Todo:

@@ -7,7 +7,7 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Display, Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.workspace import Workspace
@@ -23,8 +23,8 @@ from agent_cli.tools.writing import (
 
 
 class WriteArguments(Arguments, frozen=True):
-    path: Annotated[str, describe("absolute, ~ or relative to the working directory")]
-    content: Annotated[str, describe("the whole new content")]
+    path: Annotated[str, for_people("absolute, ~ or relative to the working directory")]
+    content: Annotated[str, for_people("the whole new content")]
 
 
 class WriteFile:

@@ -387,7 +387,9 @@ def _texts(messages: list[Json]) -> Iterator[str]:
     for message in messages:
         for block in message["content"]:
             inner = block.get("content") if block["type"] == "tool_result" else None
-            for one in [block, *(inner or [])]:
+            if inner == "":
+                yield "text content blocks must be non-empty"
+            for one in [block, *(inner if isinstance(inner, list) else [])]:
                 if one["type"] == "text" and not one["text"].strip():
                     yield "text content blocks must contain non-whitespace text"
 

@@ -13,32 +13,32 @@ from agent_cli.engine.subtasks import SubtaskSpec, run_subtask
 from agent_cli.kernel.errors import AgentError, StoreError, ToolError
 from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, describe, for_people
 from agent_cli.ports import Say, Touches
 
 _HERE = Path(__file__).parent
-QUESTION = "what you want to know, in full sentences; the reader sees nothing else of this conversation"
+QUESTION = "in full sentences: the reader sees nothing else"
 
 
 class FileQuestion(Arguments, frozen=True):
-    path: Annotated[str, describe("absolute, ~ or relative to the working directory")]
+    path: Annotated[str, for_people("absolute, ~ or relative to the working directory")]
     question: Annotated[str, describe(QUESTION)]
 
 
 class PageQuestion(Arguments, frozen=True):
-    url: Annotated[str, describe("the page")]
+    url: Annotated[str, for_people("the page")]
     question: Annotated[str, describe(QUESTION)]
 
 
 class SearchQuestion(Arguments, frozen=True):
     question: Annotated[str, describe(QUESTION)]
-    pattern: Annotated[str, describe("a regular expression to begin with")] = ""
-    path: Annotated[str, describe("file or directory to search")] = "."
+    pattern: Annotated[str, describe("regular expression to begin with")] = ""
+    path: Annotated[str, for_people("file or directory to search")] = "."
 
 
 class OpenQuestion(Arguments, frozen=True):
     question: Annotated[str, describe(QUESTION)]
-    path: Annotated[str, describe("directory to begin in")] = "."
+    path: Annotated[str, for_people("directory to begin in")] = "."
 
 
 class Wrapper(NamedTuple):

@@ -9,7 +9,7 @@ from agent_cli.engine.core import Core
 from agent_cli.engine.own_tools.words import spec_of
 from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 
 MARKED = "The boundary is marked. Nothing else is needed: end the turn with your answer to the operator."
@@ -20,7 +20,7 @@ AGAIN = (
 
 
 class MarkArguments(Arguments, frozen=True):
-    detail: Annotated[str, describe("which task is done, in one line")]
+    detail: Annotated[str, for_people("which task is done, in one line")]
 
 
 class MarkTaskDone:

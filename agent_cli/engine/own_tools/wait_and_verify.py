@@ -14,7 +14,7 @@ from agent_cli.engine.own_tools.words import spec_of
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown, as_text
 from agent_cli.kernel.messages import Block, Text, ToolCall
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.permissions.rules import allows_line
 from agent_cli.ports import Proposal, Say, Touches
 
@@ -28,17 +28,17 @@ GO_ON = "Make the call yourself where it may be asked for, or wait for something
 
 
 class Check(Arguments, frozen=True):
-    tool: Annotated[str, describe("the tool to call")]
-    arguments: Annotated[dict[str, Any], describe("its arguments")]
+    tool: Annotated[str, for_people("the tool to call")]
+    arguments: Annotated[dict[str, Any], for_people("its arguments")]
 
 
 class WaitArguments(Arguments, frozen=True):
-    check: Annotated[Check, describe("the call that looks")]
-    until: Annotated[str, describe('text or regular expression that its result must hold, or "ok"')] = OK
+    check: Annotated[Check, for_people("the call that looks")]
+    until: Annotated[str, for_people('text or regular expression that its result must hold, or "ok"')] = OK
     interval: Annotated[
-        float, Meta(gt=0, le=MOST_SECONDS), describe("seconds between two tries, at least timeout / 60")
+        float, Meta(gt=0, le=MOST_SECONDS), for_people("seconds between two tries, at least timeout / 60")
     ] = 2
-    timeout: Annotated[float, Meta(gt=0, le=MOST_SECONDS), describe("most seconds in all")] = 60
+    timeout: Annotated[float, Meta(gt=0, le=MOST_SECONDS), for_people("most seconds in all")] = 60
 
 
 class WaitAndVerify:
