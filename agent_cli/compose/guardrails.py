@@ -97,6 +97,6 @@ def _limits(halts: Halts, settings: Settings) -> Limits:
 
 
 def _watchdog(halts: Halts, settings: Settings) -> str:
-    """What no config says is what the session's runs had, as far as a trip shows it."""
+    """What no config says is what the session's runs had, as far as a trip or the latest turn shows it."""
     stopped = any(trip.guardrail == "watchdog" for trip in halts.trips)
-    return settings.safety.watchdog or ("enforce" if stopped else "warn")
+    return settings.safety.watchdog or ("enforce" if stopped else halts.mode or "warn")

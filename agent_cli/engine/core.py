@@ -116,7 +116,7 @@ class Core:
             self.state.settle()
         self._live = True
         self._know_budget()
-        self.watchdog.restore(self.state.halts.watchdog)
+        self.watchdog.restore(self.state.halts.watchdog, self.state.halts.mode)
         self.tally = Tally()
 
     # ── facts ──

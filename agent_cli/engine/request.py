@@ -18,11 +18,11 @@ from agent_cli.engine.endings import Cut
 from agent_cli.engine.received import mended, settled, with_own_ids
 from agent_cli.engine.reserving import Hold, reserved, today
 from agent_cli.engine.saying import Saying
-from agent_cli.engine.size import at_least, context_size
+from agent_cli.engine.size import at_least, context_size, is_whole
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ContextOverflow, ProviderError, StreamCut
-from agent_cli.kernel.messages import Effort, Prompt, Text
+from agent_cli.kernel.messages import Effort, Prompt, Text, text_of
 from agent_cli.kernel.usage import ModelCard, Usage, cost_of, saved_of
 from agent_cli.ports import OpenModel
 
@@ -53,6 +53,7 @@ class Request:
         self._saying = Saying(core)
         self._usage = Usage()
         self._reported = False
+        self._whole = True
         self._size = 0
         self._cut_off: list[str] = []
         self._fallbacks = list(core.parts.fallbacks)
@@ -153,7 +154,7 @@ class Request:
     async def _attempt(self) -> Answered:
         core = self._core
         killing.before_model(core)
-        self._saying, self._usage, self._reported = Saying(core), Usage(), False
+        self._saying, self._usage, self._reported, self._whole = Saying(core), Usage(), False, True
         prompt = self.prompt()
         self._compare(prompt)
         size = self._size = context_size(core)
@@ -180,7 +181,7 @@ class Request:
                 self.keep_partial()
             raise
         finally:
-            hold.paid = not came or self._reported or self._usage != Usage()
+            hold.paid = not came or (self._whole and (self._reported or self._usage != Usage()))
             await stream.aclose()
         raise StreamCut("the model's answer broke off before its end")
 
@@ -198,7 +199,7 @@ class Request:
     async def _show(self, piece: ev.Piece) -> None:
         match piece:
             case ev.UsageSoFar(usage):
-                self._usage = usage
+                self._usage = usage.sound
                 self._core.cut(self._breach())
             case ev.SpentBeside(card, beside):
                 record_usage(self._core, card, beside, "subtask")
@@ -224,7 +225,10 @@ class Request:
 
     async def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
-        self._usage, self._cut_off = finished.usage, []
+        self._usage, came, self._cut_off = finished.usage.sound, "".join(self._cut_off), []
+        self._whole = core.model.card.delegated or is_whole(
+            finished.usage, self._size, came or text_of(finished.parts)
+        )
         await self._saying.over()
         if finished.finish_reason == "context":
             raise ContextOverflow(
@@ -357,6 +361,6 @@ def record_usage(
     core: Core, card: ModelCard, usage: Usage, purpose: ev.Purpose, *, estimated: bool = False
 ) -> None:
     """What one request took, at the prices of the day."""
-    day = today(core)
+    day, usage = today(core), usage.sound
     cost, saved = cost_of(usage, card, day), saved_of(usage, card, day)
     core.record(ev.UsageReported(card.id, usage, cost, purpose, saved, estimated))

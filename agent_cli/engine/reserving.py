@@ -81,7 +81,7 @@ def _reserved(core: Core, card: ModelCard, tokens: int, max_output: int | None) 
     for one in chain:
         lacking = one.reserve.lacking(worst, accounts(one))
         if lacking is not None:
-            core.cut(budgets.reserve_breach(lacking, worst))
+            core.cut(budgets.reserve_breach(lacking, worst, one.reserve.lost))
             raise Cut
     key = f"{core.key}:{core.state.turn}.{core.hub.step}:{id(hold)}"
     for one in chain:
@@ -89,9 +89,11 @@ def _reserved(core: Core, card: ModelCard, tokens: int, max_output: int | None) 
     try:
         yield hold
     finally:
-        if hold.paid:
-            for one in chain:
+        for one in chain:
+            if hold.paid:
                 one.reserve.give_back(key)
+            else:
+                one.reserve.lose(key)
 
 
 def accounts(core: Core) -> tuple[Account, ...]:

@@ -10,6 +10,8 @@ from agent_cli.kernel.usage import Usage
 
 MOST_DENSE = 2
 """Tokens that a service may count for each one of our estimate."""
+LEAST_DENSE = 1 / 4
+"""With less than that for each one it cannot have counted all."""
 
 
 def context_size(core: Core) -> int:
@@ -35,3 +37,9 @@ def at_least(counted: Usage, sent: int, came: str) -> Usage:
     output = max(counted.output, estimate.tokens_of_prose(came))
     prompt = counted.input if counted.prompt else sent
     return msgspec.structs.replace(counted, input=prompt, output=output)
+
+
+def is_whole(counted: Usage, sent: int, came: str) -> bool:
+    """Whether a count can be of all that was sent, `sent` tokens by our estimate, and of all that came."""
+    output = estimate.tokens_of_prose(came)
+    return counted.prompt >= sent * LEAST_DENSE and counted.output >= output * LEAST_DENSE

@@ -9,13 +9,15 @@ from collections.abc import Callable, Collection, Iterable
 import msgspec
 
 from agent_cli.guardrails.feedback import watchdog_block, watchdog_word
-from agent_cli.guardrails.watch import Watch
+from agent_cli.guardrails.watch import Seen, Watch
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.watching import WatchdogMode
 from agent_cli.ports import Alert, Signal
 
 WAIT = "wait_and_verify"
 _TO_WAIT = re.compile(r"\s*To wait [^.]*\b" + WAIT + r"\.")
+TELLING = ("feedback", "enforce")
+"""Modes in which the model is told."""
 OBSERVATIONS = 4
 """The most that wait for the model; the oldest are dropped."""
 
@@ -44,8 +46,7 @@ class Watchdog:
             return
         seen = self._watch.feed(event)
         self._found += seen.alerts
-        kept = [alert for alert in self._observed if alert.signal not in seen.taken_back]
-        self._observed = deque(kept, OBSERVATIONS)
+        self._take_back(seen)
 
     def remember(self, event: ev.Recorded) -> None:
         """A fact that the log held before: it tells nobody again. What signals know ends with the operator's message,
@@ -59,21 +60,37 @@ class Watchdog:
         """What was found since the last time, to be told to the operator; for the model it waits here."""
         found, self._found = tuple(self._found), []
         if self._tells_model:
-            for alert in found:
-                (self._at_once if alert.at_once else self._observed).append(alert)
+            self._at_once += [alert for alert in found if alert.at_once]
+            self._observed.extend(alert for alert in found if not alert.at_once)
         return found
+
+    def _take_back(self, seen: Seen) -> None:
+        if seen.taken_back:
+            kept = [alert for alert in self._observed if alert.signal not in seen.taken_back]
+            self._observed = deque(kept, OBSERVATIONS)
 
     def stops(self, alert: Alert) -> bool:
         return alert.severity == "critical" and self.mode == "enforce"
 
-    def restore(self, halt: ev.GuardrailTrip | None) -> None:
-        """The log was read. Of a halt that it restored the model has not been told yet."""
+    def restore(self, halt: ev.GuardrailTrip | None, mode: str) -> None:
+        """The log was read. What its latest turn was seen to do, and of a halt that it restored, the model has not been
+        told yet, whatever was reset since. `mode` was that turn's: what did not wait then does not wait now.
+        """
         if self.mode != "off":
             for event in self._past:
-                self._watch.feed(event)
+                self._recall(event, waits=self._tells_model and mode in TELLING)
         self._past.clear()
-        if halt is not None and self._tells_model:
+        known = any(halt is not None and alert.signal == halt.signal for alert in self._observed)
+        if halt is not None and self._tells_model and not known:
             self._observed.append(Alert(halt.signal, halt.severity, halt.scope, halt.reason))
+
+    def _recall(self, event: ev.Recorded, *, waits: bool) -> None:
+        if isinstance(event, ev.OperatorMessage) and event.by == "operator":
+            self._observed.clear()  # what came before was told with it
+        seen = self._watch.feed(event)
+        if waits:
+            self._observed.extend(alert for alert in seen.alerts if not alert.at_once)
+            self._take_back(seen)
 
     def word(self) -> str:
         """What cannot wait for the next turn, "" for nothing; it is told once."""
@@ -96,4 +113,4 @@ class Watchdog:
 
     @property
     def _tells_model(self) -> bool:
-        return self.mode in ("feedback", "enforce")
+        return self.mode in TELLING

@@ -84,17 +84,20 @@ def halted_by_cost(session_cost: float, limits: Limits) -> Breach | None:
     return None
 
 
-def reserve_breach(account: Account, worst: float) -> Breach:
-    """A call that is not sent, since what it could cost is more than the account has left beside calls under way."""
+def reserve_breach(account: Account, worst: float, lost: float = 0.0) -> Breach:
+    """A call that is not sent, since what it could cost is more than the account has left beside calls under way.
+    `lost` are USD that may be spent for calls whose cost nobody told.
+    """
     session = account.name == "session"
     ceiling = account.ceiling or 0.0
     name = "session" if session else "per-turn"
+    untold = f", and ${lost:.4f} may be for calls whose cost the service did not tell in full" if lost else ""
     return Breach(
         "cost",
         "cost_ceiling",
         f"{name} cost ceiling would be exceeded: the next call could cost ${worst:.4f}, "
-        f"${account.spent:.4f} of ${ceiling:.4f} is spent",
-        account.spent + worst,
+        f"${account.spent:.4f} of ${ceiling:.4f} is spent{untold}",
+        account.spent + lost + worst,
         ceiling,
         session,
         SESSION_RESERVE if session else TURN_COST,

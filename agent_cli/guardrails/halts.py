@@ -29,7 +29,8 @@ class Halt(NamedTuple):
 class Halts(msgspec.Struct):
     """Fed every event of a session, in order. Counts are of turns in a row.
 
-    `ceiling` is the session's cost ceiling as the last trip knew it, without what was granted.
+    `ceiling` is the session's cost ceiling as the last trip knew it, without what was granted. `mode` is that of the
+    watchdog in the latest turn, "" where nobody knows it.
     """
 
     trips: list[ev.GuardrailTrip] = msgspec.field(default_factory=list[ev.GuardrailTrip])
@@ -40,6 +41,7 @@ class Halts(msgspec.Struct):
     dear_turns: int = 0
     cuts: int = 0
     cut_by: str = ""
+    mode: str = ""
     _dear: bool = False
     _cut: str = ""
 
@@ -49,8 +51,9 @@ class Halts(msgspec.Struct):
                 self._trip(event)
             case ev.GuardrailReset(guardrail, added):
                 self._reset(guardrail, added)
-            case ev.TurnStarted():
+            case ev.TurnStarted(guards=guards):
                 self._dear, self._cut = False, ""
+                self.mode = guards.rpartition(" ")[2]
             case ev.TurnCompleted():
                 self._end_turn()
             case ev.TurnError(error_kind) if error_kind != "refused":

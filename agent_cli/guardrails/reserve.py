@@ -43,13 +43,16 @@ def _input(price: Price) -> float:
 
 
 class Reserve(msgspec.Struct):
-    """What is set aside for calls that are under way, shared by all that draw on the same ceilings."""
+    """What is set aside for calls that are under way, shared by all that draw on the same ceilings; `lost` is what stays
+    so of those that are over, since nobody could say what they cost.
+    """
 
     held: dict[str, float] = msgspec.field(default_factory=dict)
+    lost: float = 0.0
 
     @property
     def total(self) -> float:
-        return math.fsum(self.held.values())
+        return math.fsum((self.lost, *self.held.values()))
 
     def lacking(self, worst: float, accounts: tuple[Account, ...]) -> Account | None:
         """The first account that cannot take a call of that cost beside all that is set aside, None if all can."""
@@ -68,3 +71,7 @@ class Reserve(msgspec.Struct):
     def give_back(self, key: str) -> float:
         """What was set aside is free again: its call was paid for, or never sent. Returns how much it was."""
         return self.held.pop(key, 0.0)
+
+    def lose(self, key: str) -> None:
+        """The call is over, and what was set aside for it may be spent."""
+        self.lost += self.held.pop(key, 0.0)

@@ -37,6 +37,19 @@ class Usage(Plain, frozen=True):
         """Part of the prompt that was read from a cache, 0 to 1."""
         return self.cache_read / self.prompt if self.prompt else 0.0
 
+    @property
+    def sound(self) -> Usage:
+        """The same without counts below zero: nobody gives tokens back."""
+        counts = (
+            self.input,
+            self.cache_read,
+            self.cache_write,
+            self.output,
+            self.reasoning,
+            self.cache_write_1h,
+        )
+        return self if min(counts) >= 0 else Usage(*(max(0, count) for count in counts))
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input + other.input,

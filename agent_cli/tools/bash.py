@@ -159,6 +159,7 @@ class _Running:
         self._command = command
         self._live = Live(say)
         self._ran_on: tuple[str, ...] = ()
+        workspace.restless.look(workspace.seen.is_known)
         self._begun = moment()
         shell = shell_program()
         self._directory, told = os.pipe() if _MOVES.search(command) else (None, None)
@@ -229,13 +230,14 @@ class _Running:
             return ()
         space = self._workspace
         named = (use.path for use in paths_of(self._command, space.cwd).uses)
-        return changed_since(
+        found = changed_since(
             self._begun,
             space.root,
             space.cwd,
             dict.fromkeys((*named, *space.seen.paths())),
             space.seen.is_known,
         )
+        return space.restless.without(found)
 
     def close(self) -> None:
         self._live.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -64,6 +65,37 @@ def changed_since(
         if len(found) >= NAMED:
             break
     return tuple(found)
+
+
+class Restless:
+    """Files that change also while no command runs: the log of a server, our own database, what our output is written
+    to. What a command leaves of such a file is not its doing; the first time nobody can know that.
+    """
+
+    def __init__(self) -> None:
+        self._left: dict[str, int] = {}
+        self._found: set[str] = set()
+
+    def look(self, known: Callable[[str], bool]) -> None:
+        """Before a command. `known` says whether a file holds what a tool wrote into it."""
+        for path, left in self._left.items():
+            if _changed_at(path) > left and not known(path):
+                self._found.add(path)
+        self._left = {}
+
+    def without(self, changed: tuple[str, ...]) -> tuple[str, ...]:
+        """Behind a command that is said to have changed these: those that it may have."""
+        self._left = {path: at for path in changed if (at := _changed_at(path))}
+        return tuple(path for path in changed if path not in self._found)
+
+
+def _changed_at(path: str) -> int:
+    """In nanoseconds; 0 for what is no file."""
+    try:
+        found = Path(path).lstat()
+    except OSError:
+        return 0
+    return 0 if stat.S_ISDIR(found.st_mode) else found.st_ctime_ns
 
 
 def _young(path: str, since: int) -> Young | None:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from agent_cli.kernel.errors import ToolError
 from agent_cli.ports import PathUse, Touches
+from agent_cli.tools.changes import Restless
 from agent_cli.tools.sandbox.confines import UNCONFINED, Sandbox
 from agent_cli.tools.seen import Seen
 from agent_cli.tools.shells import Shells
@@ -46,6 +47,7 @@ class Workspace:
         self.cwd = os.path.realpath(cwd) if cwd is not None else self.root
         self.closed = closed
         self.seen = Seen()
+        self.restless = Restless()
         self.shells = Shells(sandbox)
         self._judged: dict[str, str] = {}
 

@@ -147,8 +147,9 @@ class Story:
         match event:
             case ev.TurnStarted():
                 self._tally = Tally(started=time)
-            case ev.OperatorMessage(content):
-                self.insert(Operator(content))
+            case ev.OperatorMessage(content, by):
+                if by == "operator":  # what the product tells the model is not for people
+                    self.insert(Operator(content))
             case ev.StepStarted():
                 self.waiting = ""
             case ev.AssistantMessage(parts=parts, partial=partial):

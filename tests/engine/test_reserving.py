@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,24 @@ async def test_an_unpriced_model_is_refused_under_a_ceiling():
     note = next(event for event in log.events if isinstance(event, ev.OperatorNote))
     assert "hard budgets refuse it" in note.text
     assert session.state.card == CARD
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [Usage(input=-10, output=-50), Usage(input=1, output=500), Usage(input=5_000, output=1)],
+    ids=["below zero", "without most of the prompt", "without most of the answer"],
+)
+async def test_where_the_service_cannot_have_counted_all_what_was_set_aside_stays_so(told: Usage):
+    """Whatever the call really cost, no more than that is spent; and nobody gives money back."""
+    log, text = ListLog(), "word " * 500
+    asked = [wants(("read", {"path": f"{number}"}), text=text, usage=told) for number in range(9)]
+    provider = Playing(*asked)
+    session = hard(provider, log, max_session_cost=0.05)
+    await run(session, say("a question " * 200))
+    assert 1 <= len(provider.asked) <= 4, "at a cent for each answer, and a little for each prompt"
+    assert session.state.total.cost >= 0
+    assert "may be for calls whose cost the service did not tell in full" in session.halted
     await session.close()
 
 

@@ -191,6 +191,47 @@ async def test_a_halt_that_the_log_restored_is_told_to_the_model_too():
         await one.close()
 
 
+FAILING = [wants(("no such tool", {"path": f"{number}"})) for number in range(12)]
+
+
+async def reopened_after(turns: list[ev.Finished], was: WatchdogMode, *after: ev.Recorded) -> Playing:
+    """What is asked in a session whose process ended behind these turns, twice; `after` was recorded from outside."""
+    log = ListLog()
+    session = watched(Playing(*turns), was, log=log, guards=f"1 default {was}")
+    await run(session, say("go"))
+    await session.close()
+    entries = list(log.read())
+    for event in after:
+        entries.append(ev.Entry("S", entries[-1].seq + 1, 0.0, 1, 0, event))
+    provider = Playing(says("ok"), says("ok"))
+    reopened = watched(provider, "enforce", log=ListLog(entries=entries), guards="1 default enforce")
+    await run(reopened, say("on"))
+    await run(reopened, say("and on"))
+    await reopened.close()
+    return provider
+
+
+@pytest.mark.parametrize(
+    ("turns", "after"),
+    [(LOOP, (ev.GuardrailReset("watchdog"),)), (FAILING, ())],
+    ids=["halted, and reset by another process", "cut, and not halted"],
+)
+async def test_what_the_model_was_not_told_in_its_process_it_is_told_in_the_next(
+    turns: list[ev.Finished], after: tuple[ev.Recorded, ...]
+):
+    provider = await reopened_after(turns, "enforce", *after)
+    first, second = provider.asked
+    (note,) = notes(first)
+    assert note.startswith(OBSERVED)
+    assert "- repeated-tool-call: You called read 5" in note or "- null-result-streak: Your last 12" in note
+    assert notes(second) == [note], "it is told once"
+
+
+async def test_what_was_seen_where_nothing_is_told_to_the_model_does_not_wait_for_a_process_that_tells():
+    provider = await reopened_after([*LOOP, says("done")], "warn")
+    assert notes(provider.asked[0]) == []
+
+
 async def test_a_reset_clears_what_was_counted_and_a_turn_without_a_cut_clears_the_cuts():
     log = ListLog()
     short = [wants(("read", {"path": "a"})) for _ in range(4)]

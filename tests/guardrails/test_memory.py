@@ -41,7 +41,7 @@ def test_a_session_that_is_opened_again_is_watched_as_if_it_had_never_been_close
     told(lived, past)
     for event in past:
         reopened.remember(event)
-    reopened.restore(None)
+    reopened.restore(None, "enforce")
     assert told(reopened, rest) == told(lived, rest)
 
 
@@ -49,5 +49,5 @@ def test_what_was_found_before_is_not_told_again():
     watchdog = Watchdog(signals(), "enforce")
     for event in facts([A] * 8):
         watchdog.remember(event)
-    watchdog.restore(None)
+    watchdog.restore(None, "enforce")
     assert watchdog.found() == ()

@@ -354,6 +354,14 @@ def test_forty_reworded_searches():
     assert names(*steps) == ["null-result-streak", "null-result-streak"]
 
 
+def test_forty_reworded_searches_a_step_are_stopped_as_the_second_forty_come_back():
+    """What one step asks side by side is one question; that it is asked again is what nobody does forty times."""
+    first, second = (tuple(searched(f"{step} in words {n}") for n in range(40)) for step in range(2))
+    assert only("null-result-streak", first) == []
+    (alert,) = only("null-result-streak", first, second)
+    assert (alert.severity, alert.reason) == ("critical", "41 results in a row were empty or errors")
+
+
 def test_a_long_honest_session_is_left_alone():
     steps: list[Step] = []
     for number in range(100):

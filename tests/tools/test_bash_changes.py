@@ -69,6 +69,24 @@ async def test_an_edit_just_before_is_not_taken_for_a_change_of_the_command(benc
     assert output.changed == (f"{bench.root}/a.txt",)
 
 
+async def test_what_changes_by_itself_is_no_change_of_a_command(bench: Bench) -> None:
+    """The first time nobody can know; a tool's edit in between is no change by itself."""
+    bench.put("server.log", "started\n")
+    growing = "echo line >> server.log; echo {}"  # as if the server wrote it just now
+    assert await changed(bench, growing.format(1)) == {"server.log"}
+    settle()
+    bench.put("server.log", "in between\n")
+    assert await changed(bench, growing.format(2)) == set()
+    assert await changed(bench, growing.format(3)) == set()
+
+    await bench.call("write_file", path="a.txt", content="one\n")
+    assert await changed(bench, "sh -c 'echo two > a.txt'") == {"a.txt"}
+    await bench.call("read_file", path="a.txt")
+    settle()
+    await bench.call("edit_file", path="a.txt", edits=[{"old": "two", "new": "three"}])
+    assert await changed(bench, "sh -c 'echo four > a.txt'") == {"a.txt"}
+
+
 async def test_a_failed_command_and_one_that_timed_out_tell_too(bench: Bench) -> None:
     assert await changed(bench, "echo x > a.txt; exit 3") == {"a.txt"}
     settle()

@@ -59,6 +59,18 @@ def test_what_streamed_whole_is_not_made_again():
     assert told.column.items[0] is first
 
 
+def test_what_the_product_tells_the_model_is_not_shown_as_a_message_of_the_operator():
+    told = Told()
+    note = "[watchdog]\nAutomated observation about your own previous turn. The user does not see it."
+    text = told.tell(
+        ev.OperatorMessage((Text("go on"),)),
+        ev.OperatorMessage((Text(note),), by="product"),
+        said(Text("Yes.")),
+    )
+    assert "go on" in text
+    assert "watchdog" not in text
+
+
 def test_a_retry_withdraws_what_the_failed_attempt_streamed():
     told = Told()
     told.tell(ev.ReasoningDelta("hm"), ev.TextDelta("Lost text."), ev.ArgumentsDelta("c1", "bash", '{"comm'))

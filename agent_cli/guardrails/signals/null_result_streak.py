@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from agent_cli.guardrails.recent import TURN, Stance
+from agent_cli.kernel.events import Severity
 from agent_cli.ports import Alert, Came
+
+MANY = 3
+"""Times the threshold: so many in a row trip however few steps asked for them, if it was more than one."""
 
 
 class NullResultStreak:
     """Trips at `threshold` of them in a row. The model is told at two thirds of that, where `warns` says so.
 
-    What is asked side by side is asked before any of it is answered: `a_step` results of one step count at most.
+    What is asked side by side is asked before any of it is answered: `a_step` results of one step count at most,
+    up to `MANY` times the threshold.
     """
 
     name = "null-result-streak"
@@ -25,6 +30,7 @@ class NullResultStreak:
 
     def forget(self) -> None:
         self._streak, self._step, self._of_step = 0, -1, 0
+        self._all, self._steps, self._tripped = 0, 0, False
 
     began = forget
 
@@ -34,20 +40,30 @@ class NullResultStreak:
         if result.ok and (not result.empty or result.fresh):
             self.forget()
             return None
-        self._of_step = self._of_step + 1 if result.call.step == self._step else 1
-        self._step = result.call.step
-        if self._of_step > self._a_step:
+        if result.call.step != self._step:
+            self._step, self._of_step = result.call.step, 0
+            self._steps += 1
+        self._of_step += 1
+        self._all += 1
+        counts = self._of_step <= self._a_step
+        self._streak += counts
+        if self._tripped:
             return None
-        self._streak += 1
-        if self._streak not in (self._warn_at, self._threshold):
-            return None
-        severity, scope = self._stance
+        if self._streak >= self._threshold or self._are_many():
+            self._tripped = True
+            return self._alert(self._stance.severity)
+        return self._alert("warn") if counts and self._streak == self._warn_at else None
+
+    def _are_many(self) -> bool:
+        return self._steps > 1 and self._all >= MANY * self._threshold
+
+    def _alert(self, severity: Severity) -> Alert:
         return Alert(
             self.name,
-            severity if self._streak == self._threshold else "warn",
-            scope,
-            f"{self._streak} results in a row were empty or errors",
-            f"Your last {self._streak} calls found nothing or failed. Another wording will hardly help: take what you know "
+            severity,
+            self._stance.scope,
+            f"{self._all} results in a row were empty or errors",
+            f"Your last {self._all} calls found nothing or failed. Another wording will hardly help: take what you know "
             "as the answer that there is nothing, look somewhere else, or say what is missing. To wait for something, "
             "use wait_and_verify.",
         )

@@ -68,7 +68,7 @@ class StuckInteraction:
             self.name,
             severity if stops else "warn",
             scope,
-            what if stops else f"{what}; the model is told",
+            what,
             f"You called {tool} {copies} times within a few steps with the same arguments and got the same result each "
             "time. You are going in circles: change your approach now, or say what you are stuck on. To wait for "
             "something, use wait_and_verify.",
