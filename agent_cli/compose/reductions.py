@@ -79,15 +79,15 @@ class Reductions:
 
     def context_window_used(self) -> tuple[int, bool]:
         """Tokens of the next prompt, and whether a part of the figure is an estimate."""
-        return self._session.state.context_tokens, self._session.state.context_estimated
+        return self._session.context_used()
 
     def context_stats(self) -> ContextStats:
         state = self._session.state
-        below = state.below.usage
+        below, (used, estimated) = state.below.usage, self._session.context_used()
         models = sorted(state.models.values(), key=lambda row: row.cost, reverse=True)
         return ContextStats(
-            used=state.context_tokens,
-            used_estimated=state.context_estimated,
+            used=used,
+            used_estimated=estimated,
             window=state.card.window,
             limit=state.context_limit,
             subtasks=len(state.subtasks),

@@ -323,7 +323,7 @@ class Request:
         if not core.parts.settings.run_status:
             return landing or None
         spent = core.spent()
-        progress = Progress(spent.steps, spent.calls, spent.tokens, core.state.context_tokens, spent.seconds)
+        progress = Progress(spent.steps, spent.calls, spent.tokens, context_size(core), spent.seconds)
         return "\n".join(filter(None, (status_line(progress, core.limits), landing)))
 
     def _steps_left(self) -> int | None:

@@ -21,6 +21,7 @@ from agent_cli.engine.own_tools.book import own_tools
 from agent_cli.engine.own_tools.record_plan import revoked_block
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
+from agent_cli.engine.size import context_size
 from agent_cli.engine.state import State
 from agent_cli.guardrails import telling
 from agent_cli.guardrails.refusals import Refusals
@@ -101,8 +102,13 @@ class Session:
         return tuple(tool.spec for tool in self._core.tools().values())
 
     def shares(self) -> tuple[Share, ...]:
-        """What fills the window now, by what it is."""
-        return shares(self._core.view.items(), self.state.context_tokens, self._core.prefix().overhead)
+        """What fills the window now, by what it is; all of it is estimated where no service has counted anything."""
+        counted = self.state.context_tokens if self.state.boundaries.measured else 0
+        return shares(self._core.view.items(), counted, self._core.prefix().overhead)
+
+    def context_used(self) -> tuple[int, bool]:
+        """Tokens of the next prompt, and whether a part of the figure is an estimate."""
+        return context_size(self._core), self.state.context_estimated or not self.state.boundaries.measured
 
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
         """Joins at once: facts with seq > since from the log, then facts and previews as they come.

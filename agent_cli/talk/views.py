@@ -24,6 +24,8 @@ def context(state: State, shares: Sequence[Share] = ()) -> Table | Filling:
     """What fills the window, and how it was and will be reduced."""
     window, used, limit = state.card.window, state.context_tokens, state.context_limit
     about = "~" if state.context_estimated else ""
+    if not state.boundaries.measured and shares:  # no service has counted anything
+        used, about = sum(share.tokens for share in shares), "~"
     rows = [
         ("next prompt", f"{about}{used:,} tokens" + (" (part of it estimated)" if about else "")),
         ("window", f"{window:,} tokens of {state.card.id}" if window else f"unknown for {state.card.id}"),
@@ -31,10 +33,10 @@ def context(state: State, shares: Sequence[Share] = ()) -> Table | Filling:
     if window:
         rows.append(("filled", f"{''.join(gauge(used, window, limit, CELLS))} {about}{used / window:.1%}"))
         rows.append(("left", f"{about}{max(window - used, 0):,} tokens"))
-    rows.append(("compaction", _compaction(state, about)))
+    rows.append(("compaction", _compaction(state, used, about)))
     rows.append(("so far", _reduced(state)))
     rows.extend(boundaries(state, time()))
-    rows.append(("session", f"turn {state.turn}, {state.total.requests} requests, {state.calls} tool calls"))
+    rows.append(("session", f"turn {state.turn}, {_requests(state.total)}, {state.calls} tool calls"))
     if shares and used:
         return Filling("Context", rows, shares, used, window, limit)
     return Table("Context", rows)
@@ -80,12 +82,12 @@ def _age(seconds: float) -> str:
     return f"{hours}h{minutes}m" if hours else f"{minutes}m{whole % 60}s" if minutes else f"{whole}s"
 
 
-def _compaction(state: State, about: str) -> str:
+def _compaction(state: State, used: int, about: str) -> str:
     window, limit = state.card.window, state.context_limit
     if limit is None:
         return "off; /compact reduces the conversation now"
     share = f" ({limit / window:.0%} of the window)" if window else " (of an assumed window)"
-    left = limit - state.context_tokens
+    left = limit - used
     when = f"{about}{left:,} tokens from here" if left > 0 else "before the next request"
     return f"at {limit:,} tokens{share}, {when}"
 

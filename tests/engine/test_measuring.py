@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from agent_cli.context.estimate import tokens_of_prose
+from agent_cli.engine.parts import Settings
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Image, Text, ToolCall
 from agent_cli.kernel.usage import Usage
+from agent_cli.talk import views
+from tests.fakes.models import Playing, says
 from tests.fakes.session import FakeSession
+from tests.fakes.sessions import open_session, run, say
+from tests.fakes.tools import FakeTool
 
 COUNTED = Usage(input=1_000, cache_read=400, cache_write=200, output=50)
 
@@ -62,3 +67,17 @@ def test_after_a_reduction_the_figure_is_an_estimate_until_the_service_counts_ag
     )
     assert used(*begun) == (700, True)
     assert used(*begun, ev.UsageReported("m", Usage(input=680, output=20), None)) == (700, False)
+
+
+async def test_where_nothing_was_counted_yet_the_whole_prompt_is_estimated():
+    provider = Playing(says("Done."))
+    session = open_session(provider, FakeTool("read"), settings=Settings(attempts=1))
+    used, estimated = session.context_used()
+    assert estimated
+    assert used == sum(share.tokens for share in session.shares()) > 0, "instructions and tools are sent, too"
+    rows = dict(views.context(session.state, session.shares()).rows)
+    assert rows["next prompt"] == f"~{used:,} tokens (part of it estimated)"
+    await run(session, say("a question"))
+    assert f"last-context {used + 3} " in (provider.asked[0].status or "")
+    assert session.context_used() == (110, False)
+    await session.close()
