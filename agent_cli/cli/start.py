@@ -108,8 +108,8 @@ def interpret(line: Line, *, terminal: bool) -> Start:
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """What was given, by config key. Paths to allow are not a setting: they come on top of the configured ones."""
     keyed = [flag for flag in FLAGS if flag.key and flag.dest in given and flag.dest != "allow_path"]
-    switched: dict[str, Any] = {"yolo": "yolo", "no_checkpoint": "off"}
-    switched |= dict.fromkeys(("no_compact", "no_agentic_tools", "no_plan_first"), False)
+    switched: dict[str, Any] = {flag.dest: False for flag in keyed if flag.name.startswith("--no-")}
+    switched |= {"yolo": "yolo", "no_checkpoint": "off"}
     flags = {flag.key: switched.get(flag.dest, given[flag.dest]) for flag in keyed}
     if "script" in given:
         flags.setdefault("model.provider", "scripted")

@@ -152,10 +152,9 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         why = f"since the turn was stopped: {core.cut_off}" if core.cut_off else BY_OPERATOR
         why = f"since {working.why}" if working and working.why else why
         told = failure("\n".join(filter(None, (CANCELLED.format(why=why), so_far))))
-        told = core.guards.cut_short(call, ready.proposal.touches.effect, _writable(call, told))
-        settle(
-            core, call, _bounded(core, ready, told, room), executed=True, seconds=clock.monotonic() - begun
-        )
+        within = partial(_bounded, core, ready, room)
+        told = core.guards.cut_short(call, ready.proposal.touches.effect, _writable(call, told), within)
+        settle(core, call, told, executed=True, seconds=clock.monotonic() - begun)
         raise
     except ToolError as problem:
         output = failure(str(problem))
@@ -173,13 +172,14 @@ async def _enter(core: Core, ready: Ready, output: ev.Output, room: Room, second
     """Records the result as far as it may enter the conversation."""
     call, touches = ready.call, ready.proposal.touches
     try:
-        output = await core.guards.enters(call, touches.effect, _writable(call, output))
+        within = partial(_bounded, core, ready, room)
+        output = await core.guards.enters(call, touches.effect, _writable(call, output), within)
     except asyncio.CancelledError:
         settle(core, call, failure(UNSEEN), executed=True, seconds=seconds)
         raise
     if output.ok:
         core.state.past.know(tuple(use.path for use in touches.paths if use.access == "r"))
-    settle(core, call, _bounded(core, ready, output, room), executed=True, seconds=seconds)
+    settle(core, call, output, executed=True, seconds=seconds)
 
 
 def _writable(call: ToolCall, output: ev.Output) -> ev.Output:
@@ -205,7 +205,7 @@ async def _in_time(core: Core, ready: Ready, say: Say) -> ev.Output:
         return failure(told) if isinstance(told, str) else told
 
 
-def _bounded(core: Core, ready: Ready, output: ev.Output, room: Room) -> ev.Output:
+def _bounded(core: Core, ready: Ready, room: Room, output: ev.Output) -> ev.Output:
     """A tool that pages by itself keeps nothing: what is cut here it can be asked for again."""
     settings = core.parts.settings
     of_its_own = settings.result_bytes.get(ready.call.name)

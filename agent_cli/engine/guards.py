@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,9 @@ from agent_cli.kernel.wire import is_object
 from agent_cli.ports import Effect, Touches
 
 log = logging.getLogger("agent_cli.engine")
+
+Within: TypeAlias = Callable[[ev.Output], ev.Output]
+"""A result within the room that it has in the conversation."""
 
 BLOCKED = "Refused by the guardrail {check}: {message}. The call was not executed; find another way, or ask the user."
 KEPT_OUT = "[The result was kept out of the conversation by the guardrail {check}: {message}.]"
@@ -80,11 +83,14 @@ class Guards:
 
     # ── contents ──
 
-    async def enters(self, call: ToolCall, effect: Effect, output: ev.Output) -> ev.Output:
-        """A result as the model may read it."""
+    async def enters(self, call: ToolCall, effect: Effect, output: ev.Output, within: Within) -> ev.Output:
+        """A result as the model may read it. Checks are asked about what enters, not about the rest that is kept aside:
+        whoever reads that later reads it through a tool, and a flood of output takes no check out of its time.
+        """
         clean = self._clean(call, output)
         if clean is None:
             return _instead(output, UNASKED.format(reason=f"the check {SECRETS} is unavailable"))
+        clean = within(clean)
         content = Content(call.name, effect, _text_of(clean), call.call_id)
         if not content.text:
             return clean
@@ -99,12 +105,13 @@ class Guards:
             return _instead(clean, KEPT_OUT.format(check=named.check, message=named.found.message))
         return _labelled(clean, named.found.label) if named.found.label else clean
 
-    def cut_short(self, call: ToolCall, effect: Effect, output: ev.Output) -> ev.Output:
+    def cut_short(self, call: ToolCall, effect: Effect, output: ev.Output, within: Within) -> ev.Output:
         """The same for what a call had when it was cancelled: nothing is waited for any more."""
         clean = self._clean(call, output)
         checks = self._of("input")
         if clean is None or any(isinstance(check, SlowCheck) and check.gates for check in checks):
             return _instead(output, UNASKED.format(reason="the turn was stopped"))
+        clean = within(clean)
         content, label = Content(call.name, effect, _text_of(clean), call.call_id), ""
         for check in checks:
             if isinstance(check, SlowCheck):

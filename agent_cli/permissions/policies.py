@@ -96,7 +96,8 @@ def hidden_commands(proposal: Proposal, facts: Facts) -> Ruling | None:
 def destructive(proposal: Proposal, facts: Facts) -> Ruling | None:
     """Asked in every mode; a rule that is exactly this line passes."""
     command = proposal.touches.command
-    lost = discards(command) if command is not None else ""
+    named = (use.path for use in proposal.touches.paths)
+    lost = discards(command, named) if command is not None else ""
     if not lost or _exact_line(_permitting(proposal, facts), proposal):
         return None
     remedy = f"An allow rule for exactly this line: '{proposal.tool}:{globs.escape(trimmed(command or ''))}'."

@@ -23,6 +23,7 @@ from agent_cli.permissions.shell import Words, joined, read_command, segments, t
 from agent_cli.ports import PathUse, Proposal
 
 _HEAD = re.compile(r"([A-Za-z_][\w*-]*):(?!//)(.*)", re.DOTALL)
+_ALL_IN_IT = re.compile(r"(?<=[^/*])(/\*+)+$")
 SHELL = "bash"
 Roots = tuple[tuple[str, str], ...]
 
@@ -82,13 +83,15 @@ def denies(rule: Rule, proposal: Proposal, roots: Roots) -> bool:
 def closes_to_commands(rule: Rule, uses: Iterable[PathUse], roots: Roots) -> bool:
     """What may not be read or written with a tool for files may not be with a shell either.
 
-    A rule for all files refuses the tool, not every command.
+    A rule for all files refuses the tool, not every command. One for all that lies in a directory closes the directory
+    itself: a command that is given that takes what is in it.
     """
     if not rule.tool or rule.is_everything:
         return False
     reads, writes = rule.is_about("read_file"), rule.is_about("write_file") or rule.is_about("edit_file")
+    pattern = _ALL_IN_IT.sub("", rule.pattern) or rule.pattern
     touched = (use for use in uses if reads or (writes and use.access == "w"))
-    return any(below(rule.pattern, use.path, roots) for use in touched)
+    return any(below(pattern, use.path, roots) for use in touched)
 
 
 def below(pattern: str, path: str, roots: Roots) -> bool:

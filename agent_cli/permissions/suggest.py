@@ -30,7 +30,9 @@ def suggestion(proposal: Proposal) -> str:
     """The narrowest rule that is worth keeping for calls like this one."""
     touches = proposal.touches
     if touches.command is not None:
-        return f"{proposal.tool}:{_for_line(touches.command)}"
+        secret = any(looks_secret(use.path) for use in touches.paths)
+        exact = globs.escape(trimmed(touches.command))
+        return f"{proposal.tool}:{exact if secret else _for_line(touches.command)}"
     if touches.effect in ("read", "write") and len(touches.paths) == 1:
         return f"{proposal.tool}:{globs.escape(touches.paths[0].path)}"
     return f"{proposal.tool}:{globs.escape(touches.subject)}"

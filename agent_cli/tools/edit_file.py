@@ -16,6 +16,8 @@ from agent_cli.tools.text import Endings, flat, plain, readable
 from agent_cli.tools.workspace import Workspace
 from agent_cli.tools.writing import Change, carry_out, changed, check_known, standing
 
+TELLING = 6
+"""Characters of a new text from which on it says something that it stands in the file already: `x` stands anywhere."""
 _SHOWN_LINES = 6
 _SHOWN_WIDTH = 160
 
@@ -114,7 +116,7 @@ def _ambiguous(text: str, found: list[Place], label: str, shown: str) -> str:
 
 def _not_found(text: str, old: str, new: str, label: str, shown: str) -> str:
     told = [f"`old` of {label} is not in {shown}. Nothing was changed."]
-    if new.strip() and new in text:
+    if len(new.strip()) >= TELLING and new in text:
         told.append(f"The new text already stands at line {text.count(chr(10), 0, text.find(new)) + 1}.")
     lines, wanted = text.split("\n"), old.removesuffix("\n").split("\n")
     near = near_lines(lines, wanted)

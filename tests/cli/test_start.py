@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_cli.cli.options import FLAGS
 from agent_cli.cli.start import enter, interpret
 from agent_cli.cli.values import UsageError
 from agent_cli.cli.words import read
@@ -134,3 +135,9 @@ def test_no_repl_is_a_one_shot_run_in_a_terminal_too():
         interpret(read(["--no-repl", "--no-tui"]), terminal=True)
     with pytest.raises(UsageError, match="--print and --no-tui do not go together"):
         interpret(read(["-p", "x", "--no-tui"]), terminal=True)
+
+
+@pytest.mark.parametrize("flag", [flag for flag in FLAGS if flag.key and flag.name.startswith("--no-")])
+def test_a_word_with_no_switches_off(flag):
+    (value,) = start(flag.name).flags.values()
+    assert value is False or value == "off"

@@ -392,3 +392,19 @@ async def test_what_was_read_or_written_before_a_restart_is_still_known():
 def test_subjects_are_values():
     assert Act("c", "t", "read", "s", "{}") == Act("c", "t", "read", "s", "{}")
     assert Content("t", "read", "x").call_id == ""
+
+
+async def test_checks_are_asked_about_what_enters_not_about_a_flood() -> None:
+    """All of it would take a check out of its time, and the turn with it."""
+
+    async def flood(path: str, say: Say) -> str:
+        return f"first {SECRET}\n" + "a line of a flood\n" * 500_000
+
+    log, check = ListLog(), Finds("never", "block", "input")
+    await play(log, Playing(batch("a"), says("done")), FakeTool("read", flood), arms=armed(check))
+    (seen,) = check.seen
+    ((text, _),) = results(log)
+    assert seen.text == text
+    assert len(text) < 100_000
+    assert text.startswith("first ")
+    assert BODY not in text

@@ -528,6 +528,10 @@ def test_what_may_not_be_read_with_a_tool_may_not_be_with_a_shell(mode: Mode) ->
         ("kept/a", "w", "deny"),
         ("kept/a", "r", "allow"),
         ("other", "r", "allow"),
+        ("secret", "r", "deny"),
+        ("kept", "w", "deny"),
+        ("kept", "r", "allow"),
+        ("secretly", "r", "allow"),
     ):
         name = f"{ROOT}/{path}"
         uses = {"writes": (name,)} if access == "w" else {}
@@ -572,3 +576,11 @@ def test_what_waits_for_a_plan(proposal: Proposal, waits: bool, mode: Mode) -> N
     assert (ruling.rule in ("plan-gate", "plan-mode")) == waits
     if waits:
         assert ruling.verdict == "deny"
+
+
+def test_for_a_line_that_names_a_secret_only_the_line_itself_is_worth_keeping() -> None:
+    """A wider rule would not let it through."""
+    for line in ("rg --file=.env x", "git diff notes.txt"):
+        proposal = bash(line, f"{ROOT}/.env")
+        assert suggestion(proposal) == f"bash:{line}"
+        assert judge(proposal, facts(allow=(suggestion(proposal),))).verdict == "allow"

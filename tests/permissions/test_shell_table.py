@@ -109,11 +109,15 @@ DESTRUCTIVE = (
     "git push origin :main", "git push --delete origin x", "git push --mirror", "git branch -D x", "git branch --delete --force x", "git branch -M x y",
     "git stash drop", "git stash clear", "git tag -d v1", "git reflog expire --all", "git update-ref -d refs/x", "git worktree remove -f x",
     "git gc --prune=now", "git filter-branch x", "git -C x reset --hard", "git -c a=b push -f", "ls && git reset --hard", "sudo git clean -fd",
-    "bash -c 'git push -f'", "env git stash drop",
+    "bash -c 'git push -f'", "env git stash drop", "git checkout HEAD~1 a", "git checkout main src/a.py docs", "git checkout -q HEAD a", "git checkout -B main",
+    "git switch -C main x", "git branch -f main HEAD~5", "git branch -C a b", "git rm -f a", "git rm -rf src", "git read-tree --reset -u HEAD",
+    "git checkout-index -f -a", "git submodule update --force", "git submodule deinit -f x", "git prune",
 )  # fmt: skip
 KEPT = (
     "git reset", "git reset --soft HEAD~1", "git clean -n", "git clean -fdn", "git checkout main", "git restore --staged a", "git switch main",
     "git push", "git branch -d x", "git stash", "git stash pop", "git tag v1", "git worktree remove x", "git gc", "echo git reset --hard",
+    "git checkout -b new origin/main", "git checkout --detach HEAD", "git checkout -t origin/x", "git checkout", "git rm a", "git rm --cached -f a",
+    "git prune -n", "git submodule update --init", "git switch -c new main", "git checkout-index --help",
 )  # fmt: skip
 
 SEARCHES: dict[str, tuple[str, ...]] = {
@@ -223,6 +227,22 @@ def test_git_that_throws_work_away_is_asked_in_every_mode(line: str) -> None:
     assert judge(bash(line), facts("yolo", attended=False)).verdict == "deny"
     assert judge(bash(line), facts("allow", allow=generous)).verdict == "deny"
     assert judge(bash(line), facts("yolo", allow=(f"bash:{line}",))).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "loses"),
+    [
+        ("git checkout a.txt", "a.txt", True),
+        ("git checkout src/a.py", "src/a.py", True),
+        ("git checkout ./src/", "src", True),
+        ("git checkout src/", "src", True),
+        ("git checkout a.txt", "", False),
+        ("git checkout release/next", "release/next", False),
+    ],
+)
+def test_a_name_is_a_file_to_git_where_there_is_one(line: str, path: str, loses: bool) -> None:
+    ruling = judge(bash(line, *((f"/srv/project/{path}",) if path else ())), facts("yolo"))
+    assert ruling.verdict == ("ask" if loses else "allow")
 
 
 @pytest.mark.parametrize("line", KEPT)

@@ -94,6 +94,8 @@ async def test_a_missing_match_shows_the_nearest_lines(bench: Bench) -> None:
     assert "No line comes near it" in told
     told = await bench.refused("edit_file", path="a.py", edits=[edit("import sys", "import os")])
     assert "The new text already stands at line 1" in told
+    told = await bench.refused("edit_file", path="a.py", edits=[edit("import sys", "r")])
+    assert "already stands" not in told
 
 
 @pytest.mark.parametrize(
