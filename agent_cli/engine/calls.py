@@ -17,6 +17,7 @@ from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
 from agent_cli.engine.tuning import PLAIN, expired
 from agent_cli.engine.window import budget_for, mark_pending
+from agent_cli.guardrails.watch import UNREACHED
 from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import ArgumentsError, ToolError
@@ -38,7 +39,6 @@ BATCH_BYTES_PER_TOKEN = 2
 """Results at 3 bytes a token: one step takes at most two thirds of what the conversation may have."""
 running: ContextVar[str] = ContextVar("running", default="")
 """The id of the call whose tool runs."""
-NOT_RUN = "not run: the turn was stopped before this call"
 UNSEEN = "it ran; its result was not looked at before the turn was stopped, and is left out"
 BY_OPERATOR = "by the operator"
 
@@ -66,7 +66,7 @@ def failure(text: str) -> ev.Output:
 
 def not_run(core: Core) -> str:
     """What a call is told that was stopped before it began."""
-    return f"{NOT_RUN}: {core.cut_off}" if core.cut_off else NOT_RUN
+    return f"{UNREACHED}: {core.cut_off}" if core.cut_off else UNREACHED
 
 
 def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:

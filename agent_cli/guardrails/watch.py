@@ -21,6 +21,8 @@ REPORTING = frozenset({
     "read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash", "retrieve_output", "fetch_url", "web_search",
 })  # fmt: skip
 """Tools whose results say all that they found, and that tell when they changed a file."""
+UNREACHED = "not run: the turn was stopped before this call"
+"""How the result of a call begins that something else kept from running: it says nothing of the agent."""
 CHANGES = 1_024
 """Of so many changes of one turn it is known whether they came before."""
 
@@ -129,10 +131,10 @@ class Watch:
         return called
 
     def _returned(self, call_id: str, output: ev.Output) -> Iterator[Alert]:
-        called = self._open.pop(call_id, None)
-        if called is None:
+        called, text = self._open.pop(call_id, None), readable(call_id, output)
+        if called is None or (text or "").startswith(UNREACHED):
             return iter(())
-        exact, name = self._results.names(called.key, readable(call_id, output))
+        exact, name = self._results.names(called.key, text)
         denied = call_id in self._denied
         self._denied.discard(call_id)
         fresh = bool(output.changed) and self.changes(called.key, name)

@@ -30,6 +30,7 @@ PROMPT = "> "
 MORE = ". "
 TWICE = 1.0
 """Seconds in which a second interrupt means to leave."""
+HALTED = "The session is halted: {count} for a reset. /guardrail says more and clears it."
 STOPPED = 128
 HEARD = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -218,7 +219,22 @@ class Conversation:
         if text.startswith("!") and text[1:].strip() and "\n" not in text:
             self.stage.jobs.append(lambda: self._shell(text[1:].strip()))
         elif text.strip():
+            before = self._queued()
             self.desk.take(text)
+            if (waiting := self._queued()) > before:
+                self.tell(
+                    Note(
+                        HALTED.format(
+                            count="1 message waits" if waiting == 1 else f"{waiting} messages wait"
+                        ),
+                        "warning",
+                    )
+                )
+
+    def _queued(self) -> int:
+        """Messages that wait for a reset of a halted session."""
+        session = self.desk.session
+        return len(session.state.queued) if session is not None and session.halted else 0
 
     async def _shell(self, command: str) -> None:
         session = self.desk.session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_cli.guardrails.book import PROFILES, STANCES, Profile, Tuned, signals
-from agent_cli.guardrails.watch import Watch
+from agent_cli.guardrails.watch import UNREACHED, Watch
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text
 from agent_cli.ports import Called, Came
@@ -316,6 +316,15 @@ def test_a_turn_that_was_refused_is_no_boundary_and_a_note_of_the_product_neithe
 
 def test_a_signal_that_reads_results_may_add_its_own():
     assert names(*[noop(1)] * 5) == ["no-op-streak", "repeated-tool-call"]
+
+
+def test_a_call_that_a_stop_kept_from_running_says_nothing_of_the_agent():
+    why = f"{UNREACHED}: read_file was called 5 times in a row"
+    failed = Call("read_file", {"path": "a"}, "no such file", ok=False)
+    kept = Call("read_file", {"path": "a"}, why, ok=False)
+    assert names(*[failed] * 4, kept) == ["repeated-tool-call"]
+    rest = tuple(Call("read_file", {"path": f"{number}"}, why, ok=False) for number in range(20))
+    assert names(A, rest) == []
 
 
 # ── the runaways that the signals were made for ──

@@ -94,6 +94,21 @@ async def test_a_message_is_sent_and_the_answer_is_read_before_the_next_line():
     assert (code, session.closed) == (0, "the operator left")
 
 
+async def test_a_message_to_a_halted_session_is_told_to_wait():
+    class Halted(FakeSession):
+        def send(self, command: Command, /) -> None:
+            super().send(command)
+            if isinstance(command, Say):
+                self.play(ev.MessageQueued(command.content, "steer"))
+
+    session = Halted()
+    session.halted = "watchdog: it went round"
+    text, _ = await talk(session, Typed("one", "/guardrail reset cost_ceiling", "two"))
+    assert "The session is halted: 1 message waits for a reset. /guardrail says more" in text
+    assert "The session is halted: 2 messages wait for a reset." in text
+    assert "The session is still halted: watchdog: it went round" in text
+
+
 async def test_previews_that_were_lost_are_made_up_for():
     session = Answering((ev.TextDelta("It "), *said("It is 42.")), (ev.TextDelta("wrong"), *said("right")))
     text, _ = await talk(session, Typed("one", "two"))

@@ -26,8 +26,15 @@ def _guardrail(host: Host, rest: str) -> Answer | None:
     added = float(amounts[0]) if amounts else 0.0
     for name in ("watchdog", "cost_ceiling", "all"):
         if words[0] == "reset" and which == [name]:
-            return ordered(host, Reset(name, added))
+            return ordered(host, Reset(name, added)) or _still(host.session.halted, name)
     return Note(usage, "error")
+
+
+def _still(halted: str, reset: str) -> Answer | None:
+    """What goes on halting the session behind a reset of something else."""
+    if not halted or reset == "all" or halted.startswith(f"{reset}:"):
+        return None
+    return Note(f"The session is still halted: {halted}", "warning")
 
 
 COMMANDS: tuple[Command, ...] = (
