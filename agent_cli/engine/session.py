@@ -70,6 +70,7 @@ class Session:
             *(ev.OperatorNote(line, "detail") for line in parts.details),
             *(ev.OperatorNote(line) for line in parts.openings),
             *(ev.OperatorNote(line, "warning") for line in parts.notices),
+            *(ev.OperatorNote(line, "warning") for line in telling.unread(self.state.halts.unread, self.id)),
         ]
         self._revoked = ""  # what the model is yet to be told
         self._paused = bool(self.state.waiting)  # what waits goes out with the operator's next word

@@ -30,7 +30,7 @@ class Halts(msgspec.Struct):
     """Fed every event of a session, in order. Counts are of turns in a row.
 
     `ceiling` is the session's cost ceiling as the last trip knew it, without what was granted. `mode` is that of the
-    watchdog in the latest turn, "" where nobody knows it.
+    watchdog in the latest turn, "" where nobody knows it; `unread` are trips and resets that could not be read.
     """
 
     trips: list[ev.GuardrailTrip] = msgspec.field(default_factory=list[ev.GuardrailTrip])
@@ -42,6 +42,7 @@ class Halts(msgspec.Struct):
     cuts: int = 0
     cut_by: str = ""
     mode: str = ""
+    unread: int = 0
     _dear: bool = False
     _cut: str = ""
 
@@ -58,6 +59,8 @@ class Halts(msgspec.Struct):
                 self._end_turn()
             case ev.TurnError(error_kind) if error_kind != "refused":
                 self._end_turn()
+            case ev.OperatorNote(unread="guardrail-trip" | "guardrail-reset"):
+                self.unread += 1
             case _:
                 pass  # nothing else is about what stops a session
 

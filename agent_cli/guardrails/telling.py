@@ -107,6 +107,18 @@ def not_enough(least: float, session: str) -> str:
     )
 
 
+def unread(count: int, session: str) -> tuple[str, ...]:
+    """What is told where a session is opened of which so many trips and resets cannot be read."""
+    if not count:
+        return ()
+    what = "an entry that says" if count == 1 else f"{count} entries that say"
+    told = (
+        f"{what} what stopped this session, or what was reset, cannot be read, so a halt may be missing here: the session "
+        f"runs. agent-cli sessions show {session} says which; agent-cli guardrails show {session} says what stands."
+    )
+    return (told,)
+
+
 def halted(halts: tuple[Halt, ...], session: str) -> str:
     """Why a turn is refused, and how the halts are cleared."""
     told = [

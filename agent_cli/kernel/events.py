@@ -199,10 +199,13 @@ class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
 
 
 class OperatorNote(Value, frozen=True, tag="operator-note"):
-    """A line for the operator; the model never sees it. `detail` is one that only who asks for details is shown."""
+    """A line for the operator; the model never sees it. `detail` is one that only who asks for details is shown.
+    `unread` is the kind of the entry of the log in whose place it stands, since that cannot be read; else "".
+    """
 
     text: str
     level: Literal["detail", "info", "warning", "error"] = "info"
+    unread: str = ""
 
 
 class TurnError(Value, frozen=True, tag="turn-error"):

@@ -43,7 +43,9 @@ def entry_of(session: str, row: Row) -> Entry:
         event = event_from_json(body, kind)
     except (WireError, TypeError, ValueError, RecursionError) as problem:
         event = OperatorNote(
-            f"Entry {seq} ({kind}) cannot be read by this version: {problem}. It is left out.", "warning"
+            f"Entry {seq} ({kind}) cannot be read by this version: {problem}. It is left out.",
+            "warning",
+            text(kind),
         )
     return Entry(session, seq, time, turn, step, event, branch)
 

@@ -93,8 +93,9 @@ def test_a_trip_that_cannot_be_read_locks_no_session(session, capfd, tmp_path):
     assert code == 0
     assert "halted   no" in out
     (tmp_path / "script.jsonl").write_text('{"text": "On we go."}\n')
-    code, out, _ = asked(capfd, "-p", "go on", "-r", session, "--script", "script.jsonl")
+    code, out, err = asked(capfd, "-p", "go on", "-r", session, "--script", "script.jsonl")
     assert (code, out) == (0, "On we go.\n")
+    assert "cannot be read, so a halt may be missing here: the session runs" in err
     code, out, _ = asked(capfd, "sessions", "show", session)
     assert "Entry 4 (guardrail-trip) cannot be read by this version" in out
 
