@@ -238,7 +238,8 @@ def _said(message: Message, reader: Reader) -> list[Json]:
 
 def _give_back(data: Json, parts: list[Json], reader: Reader) -> None:
     """A signature alone belongs to the text before it; everything else is a part as it came."""
-    if data.get(SIGNATURE) in reader.unreadable:
+    signature = data.get(SIGNATURE)
+    if not isinstance(signature, str) or signature in reader.unreadable:
         data = {key: value for key, value in data.items() if key != SIGNATURE}
     if data.keys() == {SIGNATURE} and parts and parts[-1].keys() == {"text"}:
         parts[-1] = {**parts[-1], **data}
@@ -252,7 +253,7 @@ def _call(call: ToolCall, reader: Reader, *, first: bool) -> Json:
     given = {"_unparsed": call.raw} if call.arguments is None else call.arguments
     part: Json = {"functionCall": {"id": wire_id(call.call_id), "name": _name(call.name), "args": given}}
     signature = (call.opaque or {}).get(SIGNATURE)
-    if signature and signature not in reader.unreadable:
+    if isinstance(signature, str) and signature and signature not in reader.unreadable:
         part[SIGNATURE] = signature
     elif first and reader.strict:
         part[SIGNATURE] = UNSIGNED

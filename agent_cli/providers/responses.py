@@ -26,6 +26,7 @@ from agent_cli.kernel.messages import (
     ToolResult,
 )
 from agent_cli.kernel.usage import ModelCard
+from agent_cli.kernel.wire import is_list, is_object
 from agent_cli.providers import options
 from agent_cli.providers.exchange import exchange
 from agent_cli.providers.http import Http
@@ -268,8 +269,10 @@ def _said(message: Message, reader: Reader) -> list[Json]:
                 reader.card.id,
             ):
                 items += _thought(part, reader)
-            case Opaque(provider, data) if provider == reader.name and data.get("model") == reader.card.id:
-                items.append(data["item"])
+            case Opaque(provider, {"model": reader.card.id, "item": item}) if (
+                provider == reader.name and is_object(item)
+            ):
+                items.append(item)
             case _:
                 pass  # for somebody else
     return _without_loose_ends([*items, *_plain(texts)])
@@ -283,8 +286,9 @@ def _message(data: Json, texts: list[str], reader: Reader) -> list[Json]:
     """The item with the texts put back that stand before it; only a plain one for another model, or if some
     text is lost.
     """
-    content: list[Json] = [dict(entry) for entry in data["item"].get("content") or ()]
-    empty = [entry for entry in content if WORDS.get(entry.get("type", ""), "type") not in entry]
+    said: Any = data["item"].get("content")
+    content: list[Json] = [dict(entry) for entry in said if is_object(entry)] if is_list(said) else []
+    empty = [entry for entry in content if WORDS.get(str(entry.get("type")), "type") not in entry]
     if data.get("model") != reader.card.id or len(empty) > len(texts):
         return _plain(texts)
     before, own = texts[: len(texts) - len(empty)], texts[len(texts) - len(empty) :]
@@ -316,8 +320,9 @@ def _thought(part: Reasoning, reader: Reader) -> list[Json]:
     """Only what the service can read again."""
     item = part.opaque or {}
     encrypted = item.get(ENCRYPTED)
-    readable = item.get("type") == "reasoning" and encrypted and encrypted not in reader.unreadable
-    return [item] if readable else []
+    if item.get("type") != "reasoning" or not isinstance(encrypted, str):
+        return []
+    return [item] if encrypted and encrypted not in reader.unreadable else []
 
 
 def _without_loose_ends(items: list[Json]) -> list[Json]:

@@ -20,7 +20,7 @@ from agent_cli.store.opening import connect, connect_to_read, settled
 from agent_cli.store.rebuild import APPLY, applied
 from agent_cli.store.rows import MOST, body_of, count, entry_of, mended, moment, text
 from agent_cli.store.switches import Switches
-from agent_cli.store.troubles import gone, place_on_disk, told, trouble
+from agent_cli.store.troubles import corrupt, gone, place_on_disk, told, trouble
 
 log = logging.getLogger("agent_cli.store")
 
@@ -204,7 +204,9 @@ class SqliteStore:
             ).fetchone()
         if found is None:
             raise not_found(session)
-        return int(found[0])
+        if not isinstance(found[0], int):  # an index that holds what its table does not
+            raise corrupt(self.path, "its list of sessions is damaged")
+        return found[0]
 
     def _numbered(self, numbers: set[int]) -> list[tuple[int, SessionInfo]]:
         with told(self.path):

@@ -186,6 +186,28 @@ def test_a_message_that_lost_a_text_is_told_in_words():
     }
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        "odd",
+        1,
+        None,
+        [],
+        {"type": "message", "content": "odd"},
+        {"type": "message", "content": ["odd", {"type": []}]},
+    ],
+)
+def test_what_damage_left_of_an_item_is_not_sent(item):
+    history = (
+        said("Go."),
+        answered(Text("Left."), Opaque("openai", {"model": OPENAI.id, "item": item})),
+        said("On."),
+    )
+    sent = parsed(json_bytes(responses.encode(Prompt(OPENAI.id, (), (), history), OPENAI)["input"]))
+    assert "Left." in str(sent)
+    assert "odd" not in str(sent)
+
+
 async def test_reasoning_that_the_service_cannot_read_does_not_stop_the_session():
     words = "The encrypted content for item rs_0 could not be verified."
     refused = Raw(400, {"error": {"code": "invalid_encrypted_content", "message": words}})
