@@ -14,6 +14,9 @@ from typing import Any, Protocol
 from agent_cli.talk.history import History
 from agent_cli.talk.untrusted import clean_line
 
+LONGEST = 65_536
+"""Bytes of a line that is typed while nothing is asked."""
+
 
 class Asker(Protocol):
     """Lines of a person."""
@@ -22,8 +25,19 @@ class Asker(Protocol):
         """One line, kept for later where it is to be. Raises EOFError at the end, KeyboardInterrupt where it was interrupted."""
         ...
 
+    async def heard(self) -> str:
+        """A line that is typed while nothing is asked. Never returns where nobody types: a pipe's lines wait to be asked for.
+
+        May be cancelled at any time; then nothing that was typed is lost.
+        """
+        ...
+
     def interrupt(self) -> bool:
         """Ends a question that is open; False where none is."""
+        ...
+
+    def clear(self) -> bool:
+        """Empties the screen; False where there is none that could be."""
         ...
 
 
@@ -40,10 +54,7 @@ class Plain:
         self._interrupted = False
 
     async def ask(self, prompt: str, default: str = "", /, *, keep: bool = False) -> str:
-        if not self._reading:
-            self._reading = True
-            loop = asyncio.get_running_loop()
-            threading.Thread(target=self._read, args=(loop,), name="stdin", daemon=True).start()
+        self._begin()
         self._write(f"{prompt}(nothing: {clean_line(default)}) " if default else prompt)
         self._open = asyncio.create_task(self._lines.get())
         try:
@@ -62,12 +73,30 @@ class Plain:
             raise EOFError
         return line or default
 
+    async def heard(self) -> str:
+        if self._echoed:
+            self._begin()
+            line = await self._lines.get()
+            if line is not None:
+                return line
+            self._lines.put_nowait(None)
+        return await _never()
+
     def interrupt(self) -> bool:
         if self._open is None:
             return False
         self._interrupted = True
         self._open.cancel()
         return True
+
+    def clear(self) -> bool:
+        return False
+
+    def _begin(self) -> None:
+        if not self._reading:
+            self._reading = True
+            loop = asyncio.get_running_loop()
+            threading.Thread(target=self._read, args=(loop,), name="stdin", daemon=True).start()
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody asks any more
@@ -96,11 +125,40 @@ class Terminal:
             output=_output(),
         )
         self._others: PromptSession[str] = PromptSession(output=_output(), enable_suspend=True)
+        self._ended = False
 
     async def ask(self, prompt: str, default: str = "", /, *, keep: bool = False) -> str:
+        if self._ended:
+            raise EOFError
         session = self._session if keep else self._others
         typed = await session.prompt_async(prompt, default=default, handle_sigint=False)
         return whole(typed)
+
+    async def heard(self) -> str:
+        """Between two questions the terminal edits lines by itself, and gives one when it is whole."""
+        if sys.platform == "win32" or self._ended:  # whose event loop cannot wait for a terminal
+            return await _never()
+        loop, ready = asyncio.get_running_loop(), asyncio.Event()
+        descriptor = sys.stdin.fileno()
+        loop.add_reader(descriptor, ready.set)
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(descriptor)
+        read = os.read(descriptor, LONGEST)
+        if not read:  # Ctrl+D: it counts when something is asked again
+            self._ended = True
+            return await _never()
+        typed = read.decode("utf-8", "replace").removesuffix("\n")
+        if typed.strip():
+            self._session.history.append_string(typed)
+        return typed
+
+    def clear(self) -> bool:
+        from prompt_toolkit.shortcuts import clear
+
+        clear()
+        return True
 
     def interrupt(self) -> bool:
         for session in (self._session, self._others):
@@ -108,6 +166,10 @@ class Terminal:
                 session.app.exit(exception=KeyboardInterrupt)
                 return True
         return False
+
+
+async def _never() -> str:
+    return await asyncio.get_running_loop().create_future()
 
 
 def whole(typed: str) -> str:

@@ -50,6 +50,7 @@ class Conversation:
         self._following: asyncio.Task[None] | None = None
         self._leaving = False
         self._interrupted = -TWICE
+        self._begun = ""  # a line that was typed while a turn runs, and goes on in the next one
         self.exit_code = 0
         self.last = ""
         """The session that was open last, "" where nothing was said in it."""
@@ -59,8 +60,8 @@ class Conversation:
     def tell(self, answer: Answer) -> None:
         self._teller.tell(answer)
 
-    def wipe(self) -> None:
-        """Decided: lines that were read are gone."""
+    def wipe(self) -> bool:
+        return self._asker.clear()
 
     def refresh_facts(self) -> None:
         self._moved.set()
@@ -120,7 +121,7 @@ class Conversation:
         """The key of what was chosen, "" for nothing."""
         chosen: list[str] = []
         self.stage.pick(wanted._replace(chosen=chosen.append, left=None))
-        await self.stage.jobs.pop()()
+        await self.stage.questions.pop()()
         return chosen[0] if chosen else ""
 
     async def _begin(self, session: Door) -> None:
@@ -170,11 +171,38 @@ class Conversation:
                 return
             elif session.state.pending and self._seen >= session.state.seq:
                 await self._decide(session, next(iter(session.state.pending.values())))
-            elif not self.desk.running and self._seen >= session.state.seq:
-                return
+            elif self.desk.running or self._seen < session.state.seq:
+                await self._wait()
+            elif self.stage.questions:
+                await self._done(self.stage.questions.popleft()())
             else:
-                self._moved.clear()
-                await self._moved.wait()
+                return
+
+    async def _wait(self) -> None:
+        """For something to happen, or for a line that is typed meanwhile."""
+        self._moved.clear()
+        moving = asyncio.ensure_future(self._moved.wait())
+        hearing = asyncio.ensure_future(self._asker.heard())
+        await asyncio.wait({moving, hearing}, return_when=asyncio.FIRST_COMPLETED)
+        moving.cancel()
+        hearing.cancel()
+        await asyncio.wait({hearing})
+        if not hearing.cancelled():
+            self._meanwhile(hearing.result())
+
+    def _meanwhile(self, typed: str) -> None:
+        """A line that the person did not wait with until the turn was over."""
+        self._teller.typed()
+        text, self._begun = self._begun + typed, ""
+        if text.endswith("\\"):
+            self._begun = f"{text[:-1]}\n"
+            return
+        running, before = self.desk.running, len(self.stage.questions)
+        message = self._take(text)
+        if len(self.stage.questions) > before:
+            self._teller.line("(when the turn is over)")
+        elif message and running:
+            self._teller.line("(the model gets it before its next step)")
 
     async def _done(self, job: Awaitable[None]) -> None:
         """Ctrl+C lets go of it."""
@@ -204,8 +232,9 @@ class Conversation:
         """A line of the person, and what it asks for."""
         draft, self.stage.draft = self.stage.draft, ""
         self._teller.end_line()
+        text, self.stage.typed = self.stage.typed, ""
         try:
-            text = await self._asker.ask(PROMPT, draft, keep=True)
+            text = text or await self._asker.ask(PROMPT, draft, keep=True)
             while text.endswith("\\"):
                 text = f"{text[:-1]}\n{await self._asker.ask(MORE)}"
         except EOFError:
@@ -215,21 +244,19 @@ class Conversation:
         else:
             self._take(text)
 
-    def _take(self, text: str) -> None:
+    def _take(self, text: str) -> bool:
+        """Whether it is a message."""
         if text.startswith("!") and text[1:].strip() and "\n" not in text:
-            self.stage.jobs.append(lambda: self._shell(text[1:].strip()))
-        elif text.strip():
+            self.stage.questions.append(lambda: self._shell(text[1:].strip()))
+            return False
+        if text.strip():
             before = self._queued()
             self.desk.take(text)
             if (waiting := self._queued()) > before:
-                self.tell(
-                    Note(
-                        HALTED.format(
-                            count="1 message waits" if waiting == 1 else f"{waiting} messages wait"
-                        ),
-                        "warning",
-                    )
-                )
+                count = "1 message waits" if waiting == 1 else f"{waiting} messages wait"
+                self.tell(Note(HALTED.format(count=count), "warning"))
+                return False
+        return bool(text.strip()) and text[0] not in "/#"
 
     def _queued(self) -> int:
         """Messages that wait for a reset of a halted session."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-LACKS = frozenset({"theme", "clear"})
+LACKS = frozenset({"theme"})
 """Commands that are about a screen."""
 
 ROWS = (
     ("Enter", "send; a backslash at the end of the line goes on in the next one"),
+    ("a line while a turn runs", "a command, or a message that the model gets before its next step"),
     ("Up, Down", "earlier and later messages"),
     ("Ctrl+R", "search the earlier messages"),
     ("Tab", "complete a command"),

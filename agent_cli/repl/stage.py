@@ -19,17 +19,22 @@ MOST = 30
 
 
 class LineStage:
-    """`jobs` wait to be done, one after the other; `wish` is another session, `draft` what the next line begins with."""
+    """What waits to be done, one after the other: `jobs` at once, `questions` to the person when no turn runs.
+
+    `wish` is another session, `draft` what the next line begins with, `typed` a whole line that came too early.
+    """
 
     def __init__(self, asker: Asker, teller: Teller) -> None:
         self._asker = asker
         self._teller = teller
         self.jobs: deque[Callable[[], Awaitable[None]]] = deque()
+        self.questions: deque[Callable[[], Awaitable[None]]] = deque()
         self.wish: Wish | None = None
         self.draft = ""
+        self.typed = ""
 
     def pick(self, picking: Picking, /) -> None:
-        self.jobs.append(lambda: self._pick(picking))
+        self.questions.append(lambda: self._pick(picking))
 
     def switch(self, wish: Wish, /) -> None:
         self.wish = wish
@@ -68,7 +73,7 @@ class LineStage:
         self.jobs.append(job)
 
     async def _pick(self, picking: Picking) -> None:
-        """A number chooses; a part of a name narrows the list; nothing leaves it."""
+        """A number chooses; a part of a name narrows the list; nothing leaves it, and so does a command."""
         try:
             rows = list(await asyncio.to_thread(picking.rows))
         except AgentError as problem:
@@ -87,6 +92,9 @@ class LineStage:
             if said.isdecimal() and 0 < int(said) <= len(rows):
                 picking.chosen(rows[int(said) - 1].key)
                 return
+            if said.startswith("/") and not self._has(rows, said):
+                self.typed = said
+                break
             rows = self._narrowed(rows, said)
         if picking.left is not None:
             picking.left()
@@ -100,7 +108,10 @@ class LineStage:
             self._teller.line(f"  and {len(rows) - MOST} more: type a part of a name")
 
     def _narrowed(self, rows: list[Row], said: str) -> list[Row]:
-        found = [row for row in rows if said.casefold() in f"{row.label} {row.note} {row.find}".casefold()]
+        found = self._has(rows, said)
         if not found:
             self._teller.tell(Note(f"Nothing there has '{said}'.", "warning"))
         return found or rows
+
+    def _has(self, rows: list[Row], said: str) -> list[Row]:
+        return [row for row in rows if said.casefold() in f"{row.label} {row.note} {row.find}".casefold()]

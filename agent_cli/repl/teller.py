@@ -43,6 +43,10 @@ class Teller:
             self._write("\n")
             self._midline = False
 
+    def typed(self) -> None:
+        """The person's own line has ended what was written."""
+        self._midline = False
+
     def tell(self, answer: Answer) -> None:
         for line in lines_of(answer):
             self.line(line)

@@ -153,7 +153,7 @@ def _request(entry: ev.Entry) -> tuple[str, str] | None:
 
 def permissions(state: State, rules: Sequence[str] | None, gates: Sequence[tuple[str, str]] = ()) -> Table:
     """`rules` is None where nobody knows them; `gates` are what else decides."""
-    rows = [("mode", f"{state.mode}  (Shift+Tab or /mode changes it)")]
+    rows = [("mode", f"{state.mode}  (/mode changes it)")]
     if rules is not None:
         rows.append(("rules", "\n".join(rules) or "none of your own"))
     own = [*(f"deny {rule}" for rule in state.denials), *(f"allow {rule}" for rule in state.grants)]

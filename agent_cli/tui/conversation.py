@@ -66,8 +66,9 @@ class Surface:
     def tell(self, answer: Answer) -> None:
         self._on.put(block_of(answer))
 
-    def wipe(self) -> None:
+    def wipe(self) -> bool:
         self._on.reader.clear()
+        return True
 
 
 class Conversation(Vertical):

@@ -46,10 +46,12 @@ def test_a_conversation_with_an_approval_an_interrupt_and_an_end(tmp_path, scrip
         terminal.until("(done")
         terminal.line("go on")
         terminal.until("word word")
-        terminal.type("\x03")
-        terminal.until("interrupted")
         terminal.line("/mode")
         terminal.until("Permission mode")
+        terminal.type("\x03")
+        terminal.until("interrupted")
+        terminal.line("/stats")
+        terminal.until("Tokens and cost")
         terminal.line("/quit")
         assert terminal.ended() == 0
         assert "agent-cli --resume" in terminal.text

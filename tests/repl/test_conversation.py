@@ -33,11 +33,22 @@ ASKED = ApprovalRequested(
 
 
 class Typed:
-    """A person who types these lines, then leaves. An exception is a key; what is called happens before its line."""
+    """A person who types these lines, then leaves. An exception is a key; what is called happens before its line.
 
-    def __init__(self, *lines: str | BaseException | Callable[[], str]) -> None:
+    `meanwhile` is typed while nothing is asked; `screen` says whether there is one that can be emptied.
+    """
+
+    def __init__(
+        self,
+        *lines: str | BaseException | Callable[[], str],
+        meanwhile: tuple[str, ...] = (),
+        screen: bool = True,
+    ) -> None:
         self.lines = list(lines)
         self.prompts: list[tuple[str, str]] = []
+        self.meanwhile = list(meanwhile)
+        self.screen = screen
+        self.cleared = 0
 
     async def ask(self, prompt: str, default: str = "", /, *, keep: bool = False) -> str:
         self.prompts.append((prompt, default))
@@ -47,8 +58,18 @@ class Typed:
             raise line
         return line if isinstance(line, str) else line()
 
+    async def heard(self) -> str:
+        if self.meanwhile:
+            await asyncio.sleep(0)
+            return self.meanwhile.pop(0)
+        return await asyncio.get_running_loop().create_future()
+
     def interrupt(self) -> bool:
         return False
+
+    def clear(self) -> bool:
+        self.cleared += self.screen
+        return self.screen
 
 
 class Answering(FakeSession):
@@ -127,11 +148,49 @@ async def test_slash_commands_are_those_of_the_screen_without_those_about_one():
     text, _ = await talk(session, Typed("/mode plan", "/help", "/theme", "/hlep", "/context"))
     assert session.commands == [SetMode("plan")]
     for command in book.COMMANDS:
-        assert (f"/{command.name}" in text.partition("Beginnings")[0]) == (
-            command.name not in {"theme", "clear"}
-        )
+        assert (f"/{command.name}" in text.partition("Beginnings")[0]) == (command.name != "theme")
     assert "/theme is about a screen" in text
     assert "Did you mean /help?" in text
+
+
+@pytest.mark.parametrize("screen", [True, False])
+async def test_clear_empties_a_terminal_and_says_where_it_cannot(screen):
+    typed = Typed("/clear", screen=screen)
+    text, _ = await talk(Answering(), typed)
+    assert typed.cleared == screen
+    assert ("The screen is empty" in text) == screen
+    assert ("What was written here stays" in text) != screen
+
+
+async def test_a_line_that_is_typed_while_a_turn_runs_reaches_the_model_before_its_next_step():
+    session = Answering((ev.TextDelta("half"),), said("done"))
+    text, _ = await talk(session, Typed("format it", meanwhile=("with tabs\\", "please", "")))
+    assert session.commands == [Say((Text("format it"),)), Say((Text("with tabs\nplease"),), "steer")]
+    assert "(the model gets it before its next step)" in text
+
+
+async def test_a_command_that_is_typed_while_a_turn_runs_works_at_once():
+    session = Answering((ev.TextDelta("half"),))
+    text, _ = await talk(session, Typed("format it", meanwhile=("/mode plan", "/interrupt")))
+    assert session.commands[1:] == [SetMode("plan"), Interrupt()]
+    assert "interrupted" in text
+    assert "before its next step" not in text
+
+
+async def test_what_asks_the_person_waits_for_the_end_of_the_turn():
+    session = Answering((ev.TextDelta("half"),))
+    typed = Typed("format it", "what is that?", meanwhile=("!echo from-the-shell", "/interrupt"))
+    session.turns.append(said("ok"))
+    text, _ = await talk(session, typed, sources=Sources())
+    assert text.index("(when the turn is over)") < text.index("interrupted") < text.index("from-the-shell\n")
+    assert [type(command) for command in session.commands] == [Say, Interrupt, Say]
+
+
+async def test_a_command_leaves_a_list_and_is_done():
+    session = Answering()
+    text, _ = await talk(session, Typed("/resume", "/mode plan"), sources=Sources(sessions=Shelf()))
+    assert session.commands == [SetMode("plan")]
+    assert "Nothing there has" not in text
 
 
 @pytest.mark.parametrize(

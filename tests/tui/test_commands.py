@@ -50,8 +50,9 @@ class Board:
     def tell(self, item: Answer, /) -> None:
         self.items.append(item)
 
-    def wipe(self) -> None:
+    def wipe(self) -> bool:
         self.wiped += 1
+        return True
 
     def refresh_facts(self) -> None:
         """Nothing is drawn here."""

@@ -15,7 +15,8 @@ def _interrupt(host: Host, _rest: str) -> Answer | None:
 
 
 def _clear(host: Host, _rest: str) -> Answer:
-    host.wipe()
+    if not host.wipe():
+        return Note("What was written here stays: this is no screen that could be emptied.", "warning")
     return Note("The screen is empty; the session and what the model knows are as before.", tight=True)
 
 
