@@ -15,7 +15,7 @@ from agent_cli.compose.trust import ask
 from agent_cli.kernel.errors import ModelGone
 from agent_cli.repl.asker import Asker, Plain, Terminal
 from agent_cli.repl.conversation import Conversation
-from agent_cli.repl.guide import LACKS
+from agent_cli.repl.guide import lacks
 from agent_cli.talk.commands import book
 from agent_cli.talk.history import History
 
@@ -55,7 +55,7 @@ async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
 
 def _asker(history: History, *, terminal: bool) -> Asker:
     def names(start: str) -> list[str]:
-        return [command.name for command in book.matching(start) if command.name not in LACKS]
+        return [command.name for command in book.matching(start) if command.name not in lacks(screen=True)]
 
     if terminal and os.environ.get("TERM", "") not in ("", "dumb"):
         return Terminal(history, names)

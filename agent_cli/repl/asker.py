@@ -36,13 +36,20 @@ class Asker(Protocol):
         """Ends a question that is open; False where none is."""
         ...
 
-    def clear(self) -> bool:
-        """Empties the screen; False where there is none that could be."""
+    @property
+    def clears(self) -> bool:
+        """Whether there is a screen that can be emptied."""
+        ...
+
+    def clear(self) -> None:
+        """Empties it."""
         ...
 
 
 class Plain:
     """Lines of a pipe, or of a terminal that can do nothing but lines; `echoed` says that it shows what is typed."""
+
+    clears = False
 
     def __init__(self, write: Callable[[str], None], *, echoed: bool, descriptor: int = 0) -> None:
         self._write = write
@@ -89,8 +96,8 @@ class Plain:
         self._open.cancel()
         return True
 
-    def clear(self) -> bool:
-        return False
+    def clear(self) -> None:
+        """What was written stays."""
 
     def _begin(self) -> None:
         if not self._reading:
@@ -111,6 +118,8 @@ class Plain:
 
 class Terminal:
     """`commands` gives what may be meant by the beginning of a command; Tab asks for it."""
+
+    clears = True
 
     def __init__(self, history: History, commands: Callable[[str], Sequence[str]]) -> None:
         from prompt_toolkit import PromptSession
@@ -154,11 +163,10 @@ class Terminal:
             self._session.history.append_string(typed)
         return typed
 
-    def clear(self) -> bool:
+    def clear(self) -> None:
         from prompt_toolkit.shortcuts import clear
 
         clear()
-        return True
 
     def interrupt(self) -> bool:
         for session in (self._session, self._others):

@@ -14,7 +14,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError, ModelGone
 from agent_cli.repl import approval
 from agent_cli.repl.asker import Asker
-from agent_cli.repl.guide import LACKS, LineGuide
+from agent_cli.repl.guide import LineGuide, lacks
 from agent_cli.repl.stage import LineStage
 from agent_cli.repl.teller import Teller
 from agent_cli.talk import outside
@@ -44,7 +44,7 @@ class Conversation:
         self._asker = asker
         self._teller = Teller(write)
         self.stage = LineStage(asker, self._teller)
-        self.desk = Desk(welcome, self, sources, self.leave, LineGuide(), LACKS)
+        self.desk = Desk(welcome, self, sources, self.leave, LineGuide(), lacks(screen=asker.clears))
         self._moved = asyncio.Event()
         self._seen = 0
         self._following: asyncio.Task[None] | None = None
@@ -60,8 +60,8 @@ class Conversation:
     def tell(self, answer: Answer) -> None:
         self._teller.tell(answer)
 
-    def wipe(self) -> bool:
-        return self._asker.clear()
+    def wipe(self) -> None:
+        self._asker.clear()
 
     def refresh_facts(self) -> None:
         self._moved.set()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-LACKS = frozenset({"theme"})
-"""Commands that are about a screen."""
+
+def lacks(*, screen: bool) -> frozenset[str]:
+    """Commands that are about a screen: lines have no colours, and not every terminal can be emptied."""
+    return frozenset({"theme"}) if screen else frozenset({"theme", "clear"})
+
 
 ROWS = (
     ("Enter", "send; a backslash at the end of the line goes on in the next one"),

@@ -33,9 +33,7 @@ class Surface(Protocol):
         """Shows it at the end of what there is."""
         ...
 
-    def wipe(self) -> bool:
-        """False where there is nothing that could be emptied."""
-        ...
+    def wipe(self) -> None: ...
 
     def refresh_facts(self) -> None:
         """Queue and status may have changed."""
@@ -152,5 +150,5 @@ class Desk:
         else:
             self.order(SetMode(wanted))
 
-    def wipe(self) -> bool:
-        return self._surface.wipe()
+    def wipe(self) -> None:
+        self._surface.wipe()

@@ -66,9 +66,8 @@ class Surface:
     def tell(self, answer: Answer) -> None:
         self._on.put(block_of(answer))
 
-    def wipe(self) -> bool:
+    def wipe(self) -> None:
         self._on.reader.clear()
-        return True
 
 
 class Conversation(Vertical):

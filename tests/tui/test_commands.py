@@ -50,9 +50,8 @@ class Board:
     def tell(self, item: Answer, /) -> None:
         self.items.append(item)
 
-    def wipe(self) -> bool:
+    def wipe(self) -> None:
         self.wiped += 1
-        return True
 
     def refresh_facts(self) -> None:
         """Nothing is drawn here."""

@@ -68,8 +68,8 @@ class Host(Protocol):
         """Sends it to the session."""
         ...
 
-    def wipe(self) -> bool:
-        """Empties the transcript on the screen; False where that cannot be."""
+    def wipe(self) -> None:
+        """Empties the transcript on the screen."""
         ...
 
     def leave(self) -> None: ...

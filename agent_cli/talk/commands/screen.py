@@ -15,8 +15,7 @@ def _interrupt(host: Host, _rest: str) -> Answer | None:
 
 
 def _clear(host: Host, _rest: str) -> Answer:
-    if not host.wipe():
-        return Note("What was written here stays: this is no screen that could be emptied.", "warning")
+    host.wipe()
     return Note("The screen is empty; the session and what the model knows are as before.", tight=True)
 
 
