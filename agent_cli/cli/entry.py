@@ -8,10 +8,13 @@ from agent_cli.cli.start import Start, enter, interpret, run_options
 from agent_cli.cli.words import Line, Unreadable, read
 from agent_cli.kernel.errors import AgentError
 
+COMPLETE = "_AGENT_CLI_COMPLETE"
+"""Set by the shell that asks what may stand next on a line: Typer answers, whatever the arguments."""
+
 
 def run(argv: list[str]) -> int:
     """Everything but `--version`. Returns the exit code."""
-    line = _plain(argv)
+    line = None if COMPLETE in os.environ else _plain(argv)
     if line is not None:
         return _begin(line, argv)
     from agent_cli.cli.app import answer

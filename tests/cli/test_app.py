@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -105,10 +107,22 @@ def test_nothing_to_say_is_a_mistake(capfd, prompt):
     assert "give a prompt" in err
 
 
+def asking(words: str, count: int) -> dict[str, str]:
+    """The variables with which bash asks."""
+    return {"_AGENT_CLI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+
+
 def complete(words: str, count: int) -> list[str]:
     """What bash is offered for a line of which the word at `count` is being typed."""
-    env = {"_AGENT_CLI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(count)}
-    return CliRunner().invoke(app, [], prog_name="agent-cli", env=env).stdout.split()
+    return CliRunner().invoke(app, [], prog_name="agent-cli", env=asking(words, count)).stdout.split()
+
+
+def test_the_command_itself_answers_a_shell():
+    asked = {**os.environ, **asking("agent-cli sessions se", 2)}
+    told = subprocess.run(
+        [sys.executable, "-m", "agent_cli"], env=asked, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == ["search"]
 
 
 def test_completion_offers_options_values_and_commands():
