@@ -33,7 +33,7 @@ from agent_cli.providers.openai_stream import ChatDecoder
 from agent_cli.providers.own_data import OwnData
 from agent_cli.providers.pile import arguments_text
 from agent_cli.providers.relent import relenting
-from agent_cli.providers.silent import SilentCuts, unless_cut
+from agent_cli.providers.silent import SilentCuts, is_trusted, unless_cut
 
 Json = dict[str, Any]
 Dialect = Literal["openai", "openrouter", "compatible"]
@@ -71,7 +71,7 @@ class OpenAI:
         body = encode(prompt, self._card, name=self.name, dialect=self._dialect, memo=memo)
         decoder, sent = ChatDecoder(self.name, self._card), json_bytes(body)
         pieces = exchange(self._http, sent, prompt.model, decoder, self._routing(prompt))
-        if self._dialect == "openai":
+        if is_trusted(self._http.service.url):
             return pieces
         return unless_cut(pieces, lambda done: self._cuts.found(prompt, done, len(sent)))
 
