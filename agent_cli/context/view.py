@@ -31,6 +31,8 @@ from agent_cli.kernel.values import Plain
 SUMMARY_OPENING = "The conversation so far, summarized:\n\n"
 CLEARED = "[result of {name}, {size:,} bytes, cleared to save context; run the tool again if it is needed]"
 KEPT = "[result of {name}, {size} bytes, cleared to save context; all of it is in {path}]"
+_LONGEST_LINE = 5_000
+"""Characters of a line with the longest path."""
 _SHORT = re.compile(r"\[result of .+, [\d,]+ bytes, cleared to save context; .+\]")
 
 NOT_SENT = "[{name} of {size:,} bytes, left out here: it does not fit the context window]"
@@ -198,7 +200,7 @@ def _clear(item: Item, cleared: frozenset[str]) -> Item:
 def cleared_result(result: ToolResult) -> ToolResult:
     """The same result as one short line; where the whole of it was kept, the line names the file. Such a line stays."""
     text = "".join(block.text for block in result.content if isinstance(block, Text))
-    if _SHORT.fullmatch(text):
+    if len(text) <= _LONGEST_LINE and _SHORT.fullmatch(text):
         return result
     kept = kept_in(text)
     told = (

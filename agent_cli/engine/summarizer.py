@@ -16,7 +16,7 @@ from agent_cli.engine.request import record_usage
 from agent_cli.engine.reserving import Hold, reserved, size_of
 from agent_cli.engine.size import context_size
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, StreamCut
+from agent_cli.kernel.errors import AgentError, ConfigError, ContextOverflow, RequestRefused, StreamCut
 from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec, calls_of, text_of
 from agent_cli.kernel.usage import Usage
 from agent_cli.ports import OpenModel
@@ -66,7 +66,8 @@ class Summarizer:
     async def write(self, wanted: Wanted) -> str:
         """The text. Raises AgentError with the service's reason where none came.
 
-        Only the session's own model has read the conversation: another one has none of it in its cache.
+        Only the session's own model has read the conversation: another one has none of it in its cache. Where it refuses
+        the conversation as it is, it is asked once more with a transcript of it and nothing else.
         """
         core, own = self._core, self.model is self._core.model
         problem: ContextOverflow | None = None
@@ -75,6 +76,8 @@ class Summarizer:
                 return await self._ask(wanted.operation, self._on_prefix(wanted))
             except ContextOverflow as too_long:
                 problem = too_long
+            except RequestRefused:
+                pass
         for share in SHRINK:
             try:
                 return await self._folded(wanted, share)

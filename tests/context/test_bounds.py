@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import example, given
@@ -69,6 +70,16 @@ def test_a_cleared_result_stays_as_it_is_when_it_is_cleared_again(kept_path: str
     shown = bound(Output((Text("x" * 1_000),)), 200, lambda text: kept_path, HOW).for_model
     cleared = cleared_result(ToolResult("c1", "bash", shown, ok=True))
     assert cleared_result(cleared) == cleared
+
+
+def test_a_text_that_looks_like_such_a_line_for_a_while_costs_no_time():
+    text = Text("[result of " + ", 1,1" * 40_000)
+    began = time.process_time()
+    (cleared,) = cleared_result(ToolResult("c1", "bash", (text,), ok=True)).content
+    assert cleared == Text(
+        "[result of bash, 200,011 bytes, cleared to save context; run the tool again if it is needed]"
+    )
+    assert time.process_time() - began < 0.5
 
 
 @given(st.text(), st.integers(min_value=8, max_value=64))

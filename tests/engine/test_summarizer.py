@@ -14,7 +14,7 @@ from agent_cli.engine.session import Session
 from agent_cli.engine.summarizer import SHRINK
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Compact
-from agent_cli.kernel.errors import ContextOverflow
+from agent_cli.kernel.errors import ContextOverflow, RequestRefused
 from agent_cli.kernel.messages import Message, Text
 from agent_cli.kernel.usage import ModelCard, Price, Usage
 from tests.fakes.log import ListLog
@@ -59,6 +59,22 @@ async def test_a_summary_is_asked_for_on_the_prefix_that_is_cached(card: ModelCa
     assert "x" * LARGE in str(asked.messages)
     assert asked.messages[-1] == Message("user", (Text("Write the hand-over."),))
     assert "the summary" in str(log.events)
+
+
+async def test_a_service_that_refuses_the_conversation_as_it_is_gets_a_transcript():
+    provider, log = await compacted(CARD, RequestRefused("tools are not taken"), says("the summary"))
+    assert [len(asked.tools) for asked in provider.asked[-2:]] == [1, 0]
+    assert "result of read: a: xxx" in str(provider.asked[-1].messages)
+    assert summaries(log) == ["the summary\n\n## The operator's messages so far, verbatim\n\nlook"]
+
+
+async def test_a_service_that_refuses_that_too_has_given_no_summary():
+    provider, log = await compacted(CARD, RequestRefused("no"), RequestRefused("not this either"))
+    assert len(provider.asked) == 4
+    assert summaries(log) == []
+    assert [event.text for event in log.events if isinstance(event, ev.OperatorNote)] == [
+        "not compacted: not this either"
+    ]
 
 
 async def test_a_model_that_calls_a_tool_instead_is_asked_again_without():
