@@ -1,4 +1,4 @@
-"""What the shell is offered for the value of an option. A completion that cannot be made offers nothing."""
+"""What the shell is offered for the value of an option, or for an argument of a command. A completion that cannot be made offers nothing."""
 
 from __future__ import annotations
 
@@ -74,6 +74,15 @@ def _sessions() -> Iterable[str]:
         store.close()
     return [*(info.name for info in infos if info.name), *(info.id for info in infos)]
 
+
+def _keys() -> Iterable[str]:
+    from agent_cli.config.fields import all_keys
+
+    return (key.name for key in all_keys())
+
+
+sessions, recipes, keys = _among(_sessions), _among(_recipes), _among(_keys)
+"""Of arguments of commands."""
 
 VALUES: dict[str, Callable[[], Iterable[str]]] = {
     "--model": _models,

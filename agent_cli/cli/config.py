@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agent_cli.cli import completion
 from agent_cli.cli.command import as_json, loaded, options_of, table
 
 if TYPE_CHECKING:
@@ -63,7 +64,12 @@ def schema() -> None:
 @app.command("set")
 def set_key(
     ctx: typer.Context,
-    key: Annotated[str, typer.Argument(help="Dotted, as `config show` prints it.", metavar="KEY")],
+    key: Annotated[
+        str,
+        typer.Argument(
+            help="Dotted, as `config show` prints it.", metavar="KEY", autocompletion=completion.keys
+        ),
+    ],
     value: Annotated[
         str, typer.Argument(help="Text, number, true or false, or a JSON list.", metavar="VALUE")
     ],

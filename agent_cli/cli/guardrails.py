@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from agent_cli.cli import completion
 from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.guardrails_eval import evaluate
 from agent_cli.cli.guardrails_explain import explain
@@ -31,7 +32,14 @@ app.command("eval")(evaluate)
 app.command()(report)
 app.command("explain")(explain)
 
-Session = Annotated[str, typer.Argument(help="Its id, the beginning of it, or its name.", metavar="SESSION")]
+Session = Annotated[
+    str,
+    typer.Argument(
+        help="Its id, the beginning of it, or its name.",
+        metavar="SESSION",
+        autocompletion=completion.sessions,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 Guardrail: TypeAlias = Literal["watchdog", "cost_ceiling", "all"]
 GUARDRAILS: tuple[Guardrail, ...] = ("watchdog", "cost_ceiling", "all")

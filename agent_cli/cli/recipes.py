@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from agent_cli.cli import completion
 from agent_cli.cli.command import as_json, options_of, table
 from agent_cli.cli.values import UsageError
 from agent_cli.config import places, recipes, trust
@@ -22,7 +23,12 @@ app = typer.Typer(
     add_completion=False,
 )
 
-Wanted = Annotated[str, typer.Argument(help="Its name, or the path of its directory.", metavar="NAME|PATH")]
+Wanted = Annotated[
+    str,
+    typer.Argument(
+        help="Its name, or the path of its directory.", metavar="NAME|PATH", autocompletion=completion.recipes
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON.")]
 README = "# {name}\n\nWhat this recipe is for, in one line.\n\n    agent-cli --recipe {name}\n"
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from agent_cli.cli import completion
 from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.session_store import store_of
 from agent_cli.context.breakdown import Share, shares
@@ -26,7 +27,12 @@ CELLS = 40
 
 def context(
     ctx: typer.Context,
-    session: Annotated[str, typer.Argument(help="Its id, the beginning of it, or its name.", metavar="ID")],
+    session: Annotated[
+        str,
+        typer.Argument(
+            help="Its id, the beginning of it, or its name.", metavar="ID", autocompletion=completion.sessions
+        ),
+    ],
     as_object: Annotated[bool, typer.Option("--json", help="JSON.")] = False,
 ) -> None:
     """Print what fills the context of a session, and how it was reduced."""

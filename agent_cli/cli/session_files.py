@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agent_cli.cli import completion
 from agent_cli.cli.progress import counted
 from agent_cli.cli.session_store import store_of
 from agent_cli.headless.exports import file as written
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
     from agent_cli.store.info import SessionInfo
     from agent_cli.store.sqlite import SqliteStore
 
-Session = Annotated[str, typer.Argument(help="Its id, the beginning of it, or its name.", metavar="ID")]
+Session = Annotated[
+    str,
+    typer.Argument(
+        help="Its id, the beginning of it, or its name.", metavar="ID", autocompletion=completion.sessions
+    ),
+]
 
 
 class Format(StrEnum):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agent_cli.cli import completion
 from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.progress import counted, tracked
 from agent_cli.cli.session_store import store_of
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from agent_cli.store.sqlite import SqliteStore
 
 DAY = 86_400.0
-Session = Annotated[str, typer.Argument(help="Its id, the beginning of it, or its name.", metavar="ID")]
+Session = Annotated[
+    str,
+    typer.Argument(
+        help="Its id, the beginning of it, or its name.", metavar="ID", autocompletion=completion.sessions
+    ),
+]
 Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")]
 
 
@@ -36,7 +42,9 @@ def rename(
 
 def remove(
     ctx: typer.Context,
-    sessions: Annotated[list[str], typer.Argument(help="Ids or names.", metavar="ID...")],
+    sessions: Annotated[
+        list[str], typer.Argument(help="Ids or names.", metavar="ID...", autocompletion=completion.sessions)
+    ],
     yes: Yes = False,
 ) -> None:
     """Take sessions away for good."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from agent_cli.cli import session_context, session_files, session_keeping
+from agent_cli.cli import completion, session_context, session_files, session_keeping
 from agent_cli.cli.command import as_json, table
 from agent_cli.cli.session_store import store_of
 from agent_cli.headless.exports.story import STILL_OPEN
@@ -66,7 +66,12 @@ def list_sessions(
 @app.command()
 def show(
     ctx: typer.Context,
-    session: Annotated[str, typer.Argument(help="Its id, the beginning of it, or its name.", metavar="ID")],
+    session: Annotated[
+        str,
+        typer.Argument(
+            help="Its id, the beginning of it, or its name.", metavar="ID", autocompletion=completion.sessions
+        ),
+    ],
     as_lines: AsJson = False,
 ) -> None:
     """Print a session as it went. With --json: its events, one a line, as of stream-json."""

@@ -141,6 +141,13 @@ def test_completion_knows_models_providers_recipes_kinds_of_work_and_sessions(as
     assert ask("-p", "hello", "--provider", "echo", "--name", "parser")[0] == 0
     assert complete("agent-cli --resume ", 2)[0] == "parser"
     assert complete("agent-cli -r pa", 2) == ["parser"]
+    assert complete("agent-cli sessions show pa", 3) == ["parser"]
+    assert complete("agent-cli guardrails show pa", 3) == ["parser"]
+
+
+def test_completion_knows_config_keys_and_recipes_behind_commands():
+    assert complete("agent-cli config set ui.th", 3) == ["ui.theme"]
+    assert complete("agent-cli recipes check gu", 3) == ["guarded"]
 
 
 def test_completion_that_cannot_be_made_offers_nothing(ask):
