@@ -85,12 +85,15 @@ class Known:
         return () if self.loaded is None else gates(self.options, self.loaded)
 
     def model_names(self) -> Sequence[str]:
-        """Every model of the catalog whose provider has a key here, and what is installed."""
+        """Every model of the catalog, first those whose provider has a key here, and what is installed."""
         from agent_cli.providers import catalog
         from agent_cli.providers.claude.names import installed as programs
         from agent_cli.providers.local.provider import installed
+        from agent_cli.providers.vendors import KEYS
 
-        names = [card.id for card in catalog.cards("")]
+        environ = self.options.environ
+        keyed = {vendor for vendor, keys in KEYS.items() if any(environ.get(key, "").strip() for key in keys)}
+        names = [card.id for card in sorted(catalog.cards(""), key=lambda card: card.provider not in keyed)]
         command = self.settings.claude.command if self.settings else "claude"
         names += programs(command, self.options.environ)
         return [*names, *(f"local:{name}" for name in installed())]

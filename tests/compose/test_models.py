@@ -10,6 +10,7 @@ import pytest
 
 from agent_cli.cli.entry import run
 from agent_cli.compose import RunOptions, open_registry, open_session
+from agent_cli.compose.known import Known
 from agent_cli.compose.models import strange
 from agent_cli.compose.session import prepare
 from agent_cli.kernel.errors import ConfigError
@@ -125,3 +126,9 @@ async def test_how_often_a_request_is_made_is_a_setting(options: RunOptions):
     session = open_session(options).session
     assert session._core.parts.settings.attempts == 5
     await session.close()
+
+
+def test_models_are_offered_with_those_first_that_have_a_key_here(options: RunOptions):
+    names = Known(options).model_names()
+    assert names[0].startswith("gpt-")
+    assert "claude-opus-5" in names
