@@ -98,8 +98,8 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         _limit("--max-output-tokens", "model.max_output_tokens", "Most tokens of one answer."),
         _limit("--context-window", "model.context_window", "Size of the context window in tokens."),
         Flag(
-            ("--fallback-model",), "Goes on when the service of the model is down. Repeatable, in this order.",
-            "model.fallback", "many", "MODEL",
+            ("--fallback-model",), "Models to go on with, in this order, when the service of the model is down; between commas.",
+            "model.fallback", "names", "MODELS",
         ),
         _text("--record-to", metavar="FILE", says="Write what the model is asked and answers into a new script, without secrets."),
         _text("--script", metavar="FILE", says="What the scripted provider says (JSONL)."),

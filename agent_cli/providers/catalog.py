@@ -115,6 +115,15 @@ def with_overrides(found: ModelCard, overrides: Mapping[str, Mapping[str, Any]])
     return found
 
 
+def own_name(name: str, overrides: Mapping[str, Mapping[str, Any]]) -> str:
+    """The model that config gives this alias to; else the name as it is. What stands before a slash stays."""
+    head, slash, alias = name.rpartition("/")
+    for key, fields in overrides.items():
+        if any(alias.lower() == str(one).lower() for one in fields.get("aliases", ())):
+            return key if "/" in key else f"{head}{slash}{key}"
+    return name
+
+
 def knows(name: str) -> bool:
     """Whether the table has this very model, and not only its family."""
     return normalised(name) in _index()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any, TypeAlias
 
 from agent_cli.kernel.errors import AgentError
@@ -35,7 +36,9 @@ class GeminiClient:
         self._client: Any = None
 
     async def open(self, http: Http, /) -> None:
-        http.client()
+        hooks = http.client().event_hooks
+        if _hide_comments not in hooks["response"]:
+            http.client().event_hooks = {**hooks, "response": [*hooks["response"], _hide_comments]}
         if self._client is None:
             self._client = await asyncio.to_thread(self._made, http)
 
@@ -116,6 +119,26 @@ def _options(genai: Any, http: Http, base: str, version: str, own: Mapping[str, 
         httpx_async_client=http.client(),
         httpx_client=idle,
     )
+
+
+async def _hide_comments(response: Any) -> None:
+    """The client takes a comment in a stream, which gateways send to keep it alive, for an answer that it cannot read."""
+    if "event-stream" in response.headers.get("content-type", ""):
+        response.aiter_bytes = partial(_without_comments, response.aiter_bytes)
+
+
+async def _without_comments(chunks: Callable[[], AsyncIterator[bytes]]) -> AsyncGenerator[bytes, None]:
+    """Nothing is held back: a line is known by its first byte."""
+    last, hidden = b"\n", False
+    async for chunk in chunks():
+        shown: list[bytes] = []
+        for line in chunk.splitlines(keepends=True):
+            if last in b"\r\n" and not (last == b"\r" and line.startswith(b"\n")):
+                hidden = line.startswith(b":")
+            last = line[-1:]
+            if not hidden:
+                shown.append(line)
+        yield b"".join(shown)
 
 
 def _never(request: Any) -> Any:

@@ -25,7 +25,17 @@ from agent_cli.kernel.errors import (
     RequestRefused,
 )
 from agent_cli.kernel.events import Finished, Piece, ReasoningDelta, TextDelta, UsageSoFar
-from agent_cli.kernel.messages import Message, Prompt, Reasoning, Said, Text, calls_of, text_of
+from agent_cli.kernel.messages import (
+    Message,
+    Prompt,
+    Reasoning,
+    Said,
+    Text,
+    ToolCall,
+    ToolResult,
+    calls_of,
+    text_of,
+)
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.kernel.wire import is_list, is_object
 from agent_cli.ports import Provider
@@ -164,10 +174,8 @@ class Recorded:
 
 def _answer(finished: Finished) -> Reply:
     thoughts = [part.text for part in finished.parts if isinstance(part, Reasoning)]
-    calls = [
-        Call(call.name, call.raw if call.arguments is None else call.arguments, call.call_id)
-        for call in calls_of(finished.parts)
-    ]
+    answered = {result.call_id: result for result in finished.answered}
+    calls = [_call(call, answered.get(call.call_id)) for call in calls_of(finished.parts)]
     return Reply(
         text=text_of(finished.parts),
         reasoning="\n\n".join(filter(None, thoughts)),
@@ -175,6 +183,14 @@ def _answer(finished: Finished) -> Reply:
         usage=finished.usage,
         finish=finished.finish_reason,
     )
+
+
+def _call(call: ToolCall, result: ToolResult | None) -> Call:
+    written = Call(call.name, call.raw if call.arguments is None else call.arguments, call.call_id)
+    if result is None:
+        return written
+    told = "\n".join(block.text for block in result.content if isinstance(block, Text))
+    return msgspec.structs.replace(written, result=told, failed=not result.ok)
 
 
 def _failure(heard: Heard, problem: ProviderError) -> Reply:

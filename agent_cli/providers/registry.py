@@ -109,7 +109,7 @@ class Registry:
         """Raises ConfigError that names the nearest models, or the variable to set."""
         known = self._opened.get(name)
         if known is None:
-            provider, model = self._split(name.strip())
+            provider, model = self._split(catalog.own_name(name.strip(), self._overrides))
             opened = self._special(provider, model) or self._remote(provider, model)
             known = self._opened[name] = self._recorded(opened)
         return known

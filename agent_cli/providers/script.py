@@ -5,7 +5,8 @@
     {"text": "Done.", "reasoning": "…", "usage": {"input": 900, "output": 12}, "expect": {"result": "hello"}}
 
 `text` and `reasoning` come in small pieces, `calls` after them; `arguments` is an object, or a string that is
-sent as it stands. `delay_ms` passes before the reply, `pace_ms` between its pieces. `fault` is a kind of the
+sent as it stands. A call with a `result` was answered by the program that the model speaks through, and is not run
+(`failed`: with an error). `delay_ms` passes before the reply, `pace_ms` between its pieces. `fault` is a kind of the
 error tree, or an object with `kind`, `message`, `retry_after`, `used`, `limit`, and `after`: so many pieces
 come first. The kind `cut` is an answer that was broken off on purpose: it is not asked for again. `card` says what
 the model is taken for, by the first line that has one: its window, its longest answer, its tier, its profile.
@@ -72,9 +73,18 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Call(Line, frozen=True):
+    """`result` is what the model's own program answered, so that nobody runs the call; `failed` that it was an error."""
+
     name: str
     arguments: dict[str, Any] | str = {}
     id: str = ""
+    result: str | None = None
+    failed: bool = False
+
+    def answered(self, call_id: str) -> ToolResult | None:
+        if self.result is None:
+            return None
+        return ToolResult(call_id, self.name, (Text(self.result),), not self.failed)
 
 
 class Fault(Line, frozen=True):

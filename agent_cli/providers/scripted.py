@@ -16,7 +16,7 @@ from agent_cli.kernel.events import (
     TextDelta,
     UsageSoFar,
 )
-from agent_cli.kernel.messages import Prompt, Reasoning, Said, Text, ToolCall
+from agent_cli.kernel.messages import Prompt, Reasoning, Said, Text, ToolCall, calls_of
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.providers import script
 from agent_cli.providers.memo import json_bytes
@@ -86,9 +86,12 @@ class Scripted:
                 await asyncio.sleep(reply.pace_ms / 1000)
         if fault:
             raise fault.error()
-        called = any(isinstance(part, ToolCall) for part in parts)
-        reason = reply.finish or ("tool-calls" if called else "stop")
-        yield Finished(parts, usage, prompt.model, reason, reason, f"scripted-{len(self.prompts)}")
+        calls = calls_of(parts)
+        reason = reply.finish or ("tool-calls" if calls else "stop")
+        told = (line.answered(call.call_id) for line, call in zip(reply.calls, calls, strict=True))
+        answered = tuple(result for result in told if result is not None)
+        number = f"scripted-{len(self.prompts)}"
+        yield Finished(parts, usage, prompt.model, reason, reason, number, answered=answered)
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -45,7 +45,7 @@ def test_keys_are_shared_only_by_an_option_and_its_short_or_old_word():
         ("--max-tokens", "400,000", 400_000),
         ("--temperature", "0.7", 0.7),
         ("--temperature", "1", 1.0),
-        ("--fallback-model", ["a", "b/c,d"], ["a", "b/c,d"]),
+        ("--fallback-model", ["a", "b/c,d"], ["a", "b/c", "d"]),
         ("--max-duration", "90", 90.0),
         ("--max-duration", "1.5m", 90.0),
         ("--max-duration", "4h", 14_400.0),
@@ -55,7 +55,7 @@ def test_keys_are_shared_only_by_an_option_and_its_short_or_old_word():
         ("--max-turn-cost-usd", "$2.50", 2.5),
         ("--permission-mode", "acceptedits", "acceptEdits"),
         ("--disable-tools", ["bash,grep", "bash glob"], ["bash", "grep", "glob"]),
-        ("--allow-path", ["/a:rw"], ["/a:rw"]),
+        ("--allow-path", ["/a:rw", "/b,c"], ["/a:rw", "/b,c"]),
         ("--model", "opus", "opus"),
     ],
 )

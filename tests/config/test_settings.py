@@ -25,7 +25,7 @@ model.tiers.frontier model.tiers.mid model.tiers.small
 providers.NAME.base_url providers.NAME.api_key_env providers.NAME.api providers.NAME.headers
 providers.NAME.project providers.NAME.location
 models.NAME.window models.NAME.max_output models.NAME.input models.NAME.output models.NAME.cache_read
-models.NAME.cache_write
+models.NAME.cache_write models.NAME.cache_write_1h models.NAME.tier models.NAME.aliases
 claude.command claude.setting_sources budgets.max_steps budgets.max_tool_calls budgets.max_tokens budgets.max_duration budgets.unattended.max_steps budgets.unattended.max_duration budgets.unattended.max_turn_cost_usd budgets.unattended.max_session_cost_usd budgets.reserve budgets.on_exhaustion
 budgets.children budgets.child.max_steps budgets.child.max_duration budgets.child.max_tokens budgets.child.max_cost_usd
 agent.max_turn_cost_usd agent.max_session_cost_usd agent.append_system_prompt agent.system_prompt_file

@@ -17,7 +17,17 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Interrupt
 from agent_cli.kernel.errors import ConfigError, ContextOverflow, ProviderError, RateLimited, RequestRefused
 from agent_cli.kernel.events import Finished, Piece, TextDelta, UsageSoFar
-from agent_cli.kernel.messages import Image, Message, Prompt, Reasoning, Text, ToolCall, calls_of, text_of
+from agent_cli.kernel.messages import (
+    Image,
+    Message,
+    Prompt,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    calls_of,
+    text_of,
+)
 from agent_cli.kernel.usage import ModelCard, Usage
 from agent_cli.ports import OpenModel
 from agent_cli.providers.recorder import Recording
@@ -149,6 +159,25 @@ async def test_any_other_request_fails_strictly(recorded: Path, prompt: Prompt, 
 async def test_another_key_in_the_same_place_is_no_other_request(recorded: Path):
     prompt = ask(said(f"Use {KEY[:-1]}0."))
     assert (await play(Scripted.from_file(recorded, strict=True), prompt))[-1].parts
+
+
+async def test_a_call_that_the_program_answered_itself_is_answered_in_the_replay(tmp_path: Path):
+    """As Claude Code does of a tool that it does not know: we would say that in other words."""
+    path = tmp_path / "talk.jsonl"
+    own = ToolResult("c2", "", (Text("No such tool available"),), ok=False)
+    told = Finished(CALLS, USAGE, "m", "tool-calls", answered=(own,))
+    live = Playing(told, says("done"))
+    session = open_session(Playing(), model=OpenModel(Recording(path).over(live, CARD), CARD))
+    await run(session, say("go"))
+
+    replay = Scripted.from_file(path, strict=True)
+    again = open_session(Playing(), model=OpenModel(replay, replay.card))
+    await run(again, say("go"))
+    assert again.state.answer == "done"
+    (results,) = [m for m in replay.prompts[-1].messages if any(isinstance(p, ToolResult) for p in m.parts)]
+    second = results.parts[1]
+    assert isinstance(second, ToolResult)
+    assert (second.content, second.ok) == (own.content, False)
 
 
 async def test_an_answer_that_nobody_waited_for_is_cut(tmp_path: Path):

@@ -145,6 +145,25 @@ def test_a_vendors_name_is_part_of_the_name_at_an_endpoint():
     assert own.card.prices == (), "what an endpoint of one's own costs, only config knows"
 
 
+@pytest.mark.parametrize(
+    ("typed", "provider", "model"),
+    [
+        ("big", "anthropic", "claude-opus-5"),
+        ("anthropic/Big", "anthropic", "claude-opus-5"),
+        ("work/large", "work", "large-2"),
+        ("house", "work", "house-1"),
+    ],
+)
+def test_config_gives_aliases_and_a_tier(typed: str, provider: str, model: str):
+    overrides = {
+        "claude-opus-5": {"aliases": ["big"], "tier": "mid"},
+        "large-2": {"aliases": ["large"], "tier": "mid"},
+        "work/house-1": {"aliases": ["house"], "tier": "mid"},
+    }
+    card = opened(typed, overrides=overrides, endpoints={"work": Endpoint("http://127.0.0.1:1/v1")}).card
+    assert (card.provider, card.id, card.tier) == (provider, model, "mid")
+
+
 def test_window_and_overrides():
     assert opened("claude-opus-5", context_window=9_000).card.window == 9_000
     assert opened("echo", context_window=9_000).card.window == 9_000

@@ -24,6 +24,7 @@ from agent_cli.kernel.errors import (
     StreamCut,
 )
 from agent_cli.kernel.events import TextDelta
+from agent_cli.kernel.messages import text_of
 from agent_cli.providers.faults import Service
 from agent_cli.providers.http import Http
 from agent_cli.providers.registry import Registry
@@ -66,6 +67,14 @@ async def test_the_same_bytes_give_the_same_message_and_the_same_request(family:
     assert [theirs.requests[0].headers.get(name) for name in names] == [
         ours.requests[0].headers.get(name) for name in names
     ]
+
+
+@vendors
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+async def test_other_line_ends_comments_and_torn_chunks(family: str, newline: str):
+    odd = Say("Grüße 🙂.", newline=newline, comments=True, tear=True, thinking="Hm.")
+    async with serving(family, odd, transport="sdk") as (_, model):
+        assert text_of((await answer_of(model)).parts) == "Grüße 🙂."
 
 
 FAULTS: list[tuple[Raw | Say, type[AgentError], str]] = [

@@ -16,6 +16,7 @@ from agent_cli.config.kinds import (
     says,
 )
 from agent_cli.kernel.messages import Effort
+from agent_cli.kernel.usage import Tier
 
 
 class Tiers(Section, frozen=True):
@@ -104,3 +105,6 @@ class ModelCard(Section, frozen=True):
     output: Annotated[Number | None, says("USD for a million tokens of output.")] = None
     cache_read: Annotated[Number | None, says("USD for a million tokens read from a cache.")] = None
     cache_write: Annotated[Number | None, says("USD for a million tokens written to a cache.")] = None
+    cache_write_1h: Annotated[Number | None, says("The same where the cache is kept for an hour.")] = None
+    tier: Annotated[Tier | None, says("How strong the model is taken to be.")] = None
+    aliases: Annotated[tuple[Name, ...] | None, says("Other names for it, as --model takes them.")] = None
