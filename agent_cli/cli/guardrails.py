@@ -126,10 +126,14 @@ def worst_case(ctx: typer.Context, as_object: AsJson = False) -> None:
     typer.echo(f"\nSubtasks side by side: {found.side_by_side}; in one turn: {_bound(found.children)}.")
     typer.echo(
         f"At most in one turn: {_bound(found.most_steps)} requests, {_bound(found.most_tokens)} tokens, "
-        f"${_bound(found.most_usd)}; in the session ${_bound(found.session_usd)}."
+        f"{_usd(found.most_usd)}; in the session {_usd(found.session_usd)}."
     )
     for warning in found.warnings:
         typer.echo(warning, err=True)
+
+
+def _usd(value: float | None) -> str:
+    return "unbounded dollars" if value is None else f"${value:,.2f}"
 
 
 def _bound(value: float | None) -> str:

@@ -118,8 +118,8 @@ def _note(event: ev.Recorded) -> Line | None:
             level, text = Level.QUIET, cut_line(f"{check} guardrail", f"{message}. {NOT_HALTED}")
         case ev.GuardrailFinding(check, severity=severity, message=message):
             text = f"{check} ({severity}): {message}"
-        case ev.BudgetWarning(dimension, used, limit):
-            text = f"{dimension}: {used:,.6g} of {limit:,.6g} used"
+        case ev.BudgetWarning(dimension):
+            text = f"{dimension}: {event.share}"
         case ev.Retry(attempt, attempts, delay_s, kind, reason):
             again = f"attempt {attempt + 1} of {attempts} in {delay_s:.1f} s"
             text = f"the request failed ({kind}: {reason}); {again}"

@@ -53,6 +53,17 @@ class BudgetWarning(Value, frozen=True, tag="budget-warning"):
     used: float
     limit: float
 
+    @property
+    def share(self) -> str:
+        """For people."""
+        match self.dimension:
+            case "cost":
+                return f"${self.used:.4f} of ${self.limit:.4f} used"
+            case "duration":
+                return f"{self.used:,.6g} of {self.limit:,.6g} seconds used"
+            case "steps" | "tool-calls" | "tokens":
+                return f"{self.used:,.6g} of {self.limit:,.6g} used"
+
 
 class CheckRow(Plain, frozen=True):
     """What one check did on one surface in a turn. `seconds` is all the time it took, `longest` the longest single one.

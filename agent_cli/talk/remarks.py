@@ -122,8 +122,8 @@ def _guardrail(
             return Alarm(f"guardrail {guardrail} {what}  ({signal})", f"{reason}\n{then}".rstrip(), level)
         case ev.GuardrailReset(guardrail, added):
             return Note(f"guardrail {guardrail} reset" + (f", {dollars(added)} added" if added else ""))
-        case ev.BudgetWarning(dimension, used, limit):
-            return Note(f"budget of {dimension}: {used:,.6g} of {limit:,.6g} used", "warning")
+        case ev.BudgetWarning(dimension):
+            return Note(f"budget of {dimension}: {event.share}", "warning")
 
 
 def _reduction(

@@ -135,6 +135,18 @@ def test_worst_case_prints_the_ceilings_of_children_beside_the_parents(session, 
     assert json.loads(asked(capfd, "guardrails", "worst-case", "--json")[1])["rows"]
 
 
+def test_worst_case_adds_budgets_of_children_that_come_on_top(session, capfd, tmp_path):
+    (tmp_path / "four.toml").write_text(
+        '[budgets]\nchildren = "additive"\nmax_tool_calls = 4\n[budgets.child]\nmax_cost_usd = 0.35\n'
+        "[agent]\nmax_turn_cost_usd = 2\n"
+    )
+    config = str(tmp_path / "four.toml")
+    _, out, _ = asked(capfd, "--config", config, "guardrails", "worst-case")
+    assert (
+        "At most in one turn: 320 requests, unbounded tokens, $3.40; in the session unbounded dollars." in out
+    )
+
+
 # ── eval ──
 
 CORPUS = str(Path(__file__).parents[1] / "corpus")

@@ -33,6 +33,16 @@ async def test_the_answer_is_stdout_and_nothing_else():
     assert await play(*step("The answer| is 42"), DONE) == (0, "The answer is 42\n", "")
 
 
+async def test_a_budget_that_is_nearly_used_up_is_told_in_its_unit():
+    used = (
+        ev.BudgetWarning("cost", 0.0448605, 0.05), ev.BudgetWarning("tokens", 12_545, 15_000), ev.BudgetWarning("duration", 13.5, 15)
+    )  # fmt: skip
+    _, _, err = await play(*used, *step("ok"), DONE)
+    assert "cost: $0.0449 of $0.0500 used" in err
+    assert "tokens: 12,545 of 15,000 used" in err
+    assert "duration: 13.5 of 15 seconds used" in err
+
+
 async def test_an_answer_that_ends_a_line_gets_no_second_newline():
     assert (await play(*step("one\n|two\n"), DONE))[1] == "one\ntwo\n"
 
