@@ -156,8 +156,8 @@ class Snapshots(Protocol):
         """A call that may change files is about to run. Raises OSError where nothing can be kept."""
         ...
 
-    def after(self, moment: int, changed: tuple[str, ...], /) -> None:
-        """It changed these."""
+    def after(self, moment: int, changed: tuple[str, ...] | None, /) -> None:
+        """It changed these; None where it was cut short, so that nobody knows."""
         ...
 
     def moments(self) -> dict[int, int]:
@@ -165,7 +165,7 @@ class Snapshots(Protocol):
         ...
 
     def restore(self, moment: int, /) -> Restored:
-        """Brings back what each file held before its first change at that moment or later."""
+        """Brings back what each file held before its first change at that moment or later, but what others changed since."""
         ...
 
 

@@ -148,6 +148,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         output = await _in_time(core, ready, say)
         await rewinding.note(core, output)
     except asyncio.CancelledError as cancelled:
+        rewinding.cut_short(core, ready.proposal.touches)
         so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
         why = f"since the turn was stopped: {core.cut_off}" if core.cut_off else BY_OPERATOR
         why = f"since {working.why}" if working and working.why else why

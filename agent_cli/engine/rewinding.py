@@ -70,3 +70,14 @@ async def note(core: Core, output: ev.Output) -> None:
         await asyncio.to_thread(snapshots.after, spoken[-1].seq, output.changed)
     except OSError as problem:
         log.warning("what files held could not be kept: %s", problem)
+
+
+def cut_short(core: Core, touches: Touches) -> None:
+    """A call was cancelled: what it changed until then is not known."""
+    snapshots, spoken = core.parts.snapshots, core.root.state.spoken
+    if snapshots is None or not spoken or touches.effect not in CHANGES:
+        return
+    try:
+        snapshots.after(spoken[-1].seq, None)
+    except OSError as problem:
+        log.warning("what files held could not be kept: %s", problem)

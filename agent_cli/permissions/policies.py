@@ -261,6 +261,11 @@ _REPOSITORY = re.compile(
 """What git follows to other hooks and another config: `.git` as a file, `commondir`, `modules/`."""
 
 
+def decides(path: str) -> bool:
+    """Whether a file of that name decides what is allowed to whoever works in its directory."""
+    return _CONTROL.search(path) is not None
+
+
 def in_scope(use: PathUse, roots: tuple[tuple[str, str], ...]) -> bool:
     """The innermost root that holds the path decides."""
     if _HARMLESS.fullmatch(use.path):

@@ -15,15 +15,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from agent_cli.permissions.policies import decides
 from agent_cli.permissions.rules import allows_line
 from agent_cli.ports import Restored, Touches
 from agent_cli.tools.blobs import Blobs
+from agent_cli.tools.left_as import LeftAs
 from agent_cli.tools.work_tree import Tree, WorkTree
 
 LARGEST = 20_000_000
 """Bytes: a larger file is not kept, and says so when it is asked for."""
 MOST = 500_000_000
 """Bytes that one session keeps; beyond that the oldest moments are let go."""
+
+SOMEBODY_ELSE = "it was changed since by somebody else than the agent, and stays as it is"
 
 Kind = Literal["file", "link", "absent", "large", "tree"]
 
@@ -46,6 +50,7 @@ class Snapshots:
         self._index = directory / "index.jsonl"
         self._blobs = Blobs(directory / "blobs")
         self._work_tree = WorkTree(root, directory / "git")
+        self._left = LeftAs(directory / "left.jsonl", LARGEST)
         self._kept: list[Kept] | None = None
         self._cut = ""  # what ends a line that was cut with its process
         self._seen: set[tuple[int, str]] = set()
@@ -72,14 +77,23 @@ class Snapshots:
         line = touches.command
         return line is not None and moment not in self._trees and allows_line((), line) is None
 
-    def after(self, moment: int, changed: Iterable[str]) -> None:
-        """The call changed these files; those that were not kept before come from the tree of that moment."""
-        tree = self._trees.get(moment)
-        if tree is None:
+    def after(self, moment: int, changed: Iterable[str] | None) -> None:
+        """The call changed these files; those that were not kept before come from the tree of that moment.
+
+        Files that decide what is allowed do not, unless a tool for files wrote them: the operator's own words change them
+        while a command runs.
+        """
+        if changed is None:
+            if self._directory.is_dir():
+                self._left.forget()
             return
-        for path in changed:
-            if (moment, path) not in self._seen and tree.holds(path):
-                self._add(Kept(moment, path, "tree", tree.id))
+        tree = self._trees.get(moment)
+        if tree is not None:
+            for path in changed:
+                if (moment, path) not in self._seen and tree.holds(path) and not decides(path):
+                    self._add(Kept(moment, path, "tree", tree.id))
+        known = {kept.path for kept in self._load()}
+        self._left.note(path for path in changed if path in known)
 
     def moments(self) -> dict[int, int]:
         """How many files were changed after each message."""
@@ -126,11 +140,24 @@ class Snapshots:
         failed: list[str] = []
         for path, kept in sorted(first.items()):
             try:
-                if self._bring_back(kept):
+                if self._left.differs(path) and not self._is_back(kept):
+                    failed.append(f"{path}: {SOMEBODY_ELSE}")
+                elif self._bring_back(kept):
                     restored.append(path)
             except (OSError, LookupError) as problem:
                 failed.append(f"{path}: {problem}")
+        if restored:
+            self._left.note(restored)
         return Restored(tuple(restored), tuple(failed))
+
+    def _is_back(self, kept: Kept) -> bool:
+        """Whether the file holds already what it is to hold. Raises OSError, LookupError."""
+        path = Path(kept.path)
+        if kept.kind == "link":
+            return path.is_symlink() and str(path.readlink()) == kept.value
+        if not path.exists():
+            return self._held(kept) is None
+        return path.is_file() and path.read_bytes() == self._held(kept)
 
     # ── keeping ──
 

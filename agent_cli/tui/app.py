@@ -107,7 +107,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self._first_message = first_message
         self._offers: Offers | None = None
         self._interrupted = -TWICE
-        self._leaving = False
+        self._leaving, self._unopened = False, 0  # the exit code where config keeps every session shut
         self.herald = Herald(self._signal, lambda: self.app_focus)
         self.crash = ""
         """What broke the screen, "" if nothing did."""
@@ -166,9 +166,8 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             session = await self._open_session()
         except AgentError as problem:
             broken = isinstance(problem, ConfigError) and not isinstance(problem, NoModel)
-            self.conversation.fail(
-                "No session could be opened.", problem, MEND.format(key=self._key("quit")) if broken else ""
-            )
+            self._unopened, mend = (2, MEND.format(key=self._key("quit"))) if broken else (0, "")
+            self.conversation.fail("No session could be opened.", problem, mend)
             if isinstance(problem, NoModel) and self._setup is not None:
                 self._offers = Offers(self._setup, ink_of(self.current_theme), self._key("switch"))
                 await self.conversation.mount(self._offers, before=self.conversation.composer)
@@ -224,7 +223,8 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
 
     def _left(self, exit_code: int) -> Leave:
         started = self.session is not None and self.session.state.started
-        return Leave(self.session.id if self.session is not None and started else "", exit_code)
+        name = self.session.id if self.session is not None and started else ""
+        return Leave(name, exit_code or self._unopened)
 
     # ── keys ──
 

@@ -6,7 +6,7 @@ import pytest
 
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Rewind
+from agent_cli.kernel.commands import Interrupt, Rewind
 from agent_cli.kernel.messages import text_of
 from agent_cli.ports import Restored, Touches
 from tests.fakes.log import ListLog
@@ -30,7 +30,7 @@ class Files:
             raise OSError("no room")
         self.told.append(("before", moment, touches.subject))
 
-    def after(self, moment: int, changed: tuple[str, ...], /) -> None:
+    def after(self, moment: int, changed: tuple[str, ...] | None, /) -> None:
         self.told.append(("after", moment, changed))
 
     def moments(self) -> dict[int, int]:
@@ -161,3 +161,15 @@ async def test_the_plan_and_the_list_are_those_of_then() -> None:
     assert session.state.plan == "the plan"
     await run(session, Rewind(message(session, 1), "conversation"))
     assert session.state.plan == ""
+
+
+async def test_of_a_call_that_was_cut_short_nobody_knows_what_it_changed() -> None:
+    log, kept = ListLog(), Files()
+    slow = FakeTool("slow", never, read_only=False)
+    provider = Playing(wants(("slow", {"path": "a"})), says("done"))
+    session = open_session(provider, slow, log=log, snapshots=kept)
+    session.send(say("go"))
+    await until(session, is_fact(ev.ToolCallStarted))
+    await run(session, Interrupt())
+    assert [(what, given) for what, _, given in kept.told] == [("before", "a"), ("after", None)]
+    await session.close()

@@ -182,6 +182,59 @@ def test_outside_of_a_work_tree_a_shell_line_is_not_covered(kept: Snapshots, pro
     assert kept.restore(3) == ((), ())
 
 
+def test_what_somebody_else_changed_since_stays(kept: Snapshots, project: Path, tmp_path: Path) -> None:
+    """An editor, or another session: only what the agent left as it is goes back."""
+    edited, left, made, gone = (project / name for name in ("edited", "left", "made", "gone"))
+    edited.write_text("one")
+    left.write_text("one")
+    gone.write_text("one")
+    kept.before(3, writing(edited, left, made, gone))
+    for path in (edited, left, made):
+        path.write_text("the agent's")
+    gone.unlink()
+    kept.after(3, [str(path) for path in (edited, left, made, gone)])
+    edited.write_text("the operator's")
+    made.write_text("the operator's, too")
+    gone.write_text("made anew")
+    again = Snapshots(tmp_path / "state", str(project))
+    told = again.restore(3)
+    assert told.paths == (str(left),)
+    assert [line.partition(":")[0] for line in told.failed] == [str(edited), str(gone), str(made)]
+    assert (edited.read_text(), made.read_text(), gone.read_text()) == (
+        "the operator's", "the operator's, too", "made anew",
+    )  # fmt: skip
+    edited.write_text("one")
+    made.unlink()
+    gone.write_text("one")
+    assert again.restore(3) == ((), ()), "it is as it was, whoever did that"
+
+
+def test_where_a_call_was_cut_short_everything_goes_back(kept: Snapshots, project: Path) -> None:
+    old = project / "old"
+    old.write_text("one")
+    kept.before(3, writing(old))
+    old.write_text("two")
+    kept.after(3, [str(old)])
+    old.write_text("half of")
+    kept.after(3, None)
+    assert kept.restore(3) == ((str(old),), ())
+    assert old.read_text() == "one"
+
+
+def test_rules_that_the_operator_changed_while_a_command_ran_stay(kept: Snapshots, project: Path) -> None:
+    git(project, "init", "-q")
+    (project / ".agents").mkdir()
+    config = project / ".agents" / "config.json"
+    config.write_text("{}")
+    git(project, "add", ".")
+    kept.before(3, running("make"))
+    config.write_text('{"permissions": {"deny": ["bash:rm*"]}}')
+    (project / "made").write_text("x")
+    kept.after(3, [str(config), str(project / "made")])
+    assert kept.restore(3) == ((str(project / "made"),), ())
+    assert "deny" in config.read_text()
+
+
 @settings(max_examples=40)
 @given(
     history=st.lists(
