@@ -21,7 +21,7 @@ from agent_cli.providers import catalog
 from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
 
-QUOTED = re.compile(r"`([a-z][a-z0-9_]*)(\(?)[^`]*`")
+QUOTED = re.compile(r"(\b[Tt]ools? )?`([a-z][a-z0-9_]*)(\(?)[^`]*`( tools?\b)?")
 FULL = ModelCard("", "", images=True, documents=True)
 
 
@@ -60,11 +60,11 @@ def _tools(recipe: Path, loaded: Loaded) -> frozenset[str]:
 
 
 def _unknown_tools(text: str, tools: frozenset[str], every: frozenset[str]) -> Iterator[str]:
-    """What stands in backquotes and is meant as a tool: it is called, it is one elsewhere, or it nearly is one."""
+    """What stands in backquotes and is meant as a tool: it is called, it is called a tool, it is one elsewhere, or it nearly is one."""
     told: set[str] = set()
-    for name, called in QUOTED.findall(text):
+    for before, name, called, after in QUOTED.findall(text):
         near = _near(name, every)
-        if name in tools or name in told or not (called or name in every or near):
+        if name in tools or name in told or not (before or called or after or name in every or near):
             continue
         told.add(name)
         hint = f"; did you mean `{near[0]}`?" if near and near[0] != name else ""

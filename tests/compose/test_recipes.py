@@ -296,6 +296,8 @@ def test_what_is_not_there(project: Path, wanted: str, told: str) -> None:
     ("config", "text", "told"),
     [
         ({}, "Use `read_fil(path)` first.", "did you mean `read_file`"),
+        ({}, "Use the `frobnicate` tool.", "names the tool `frobnicate`"),
+        ({}, "The tool `zap` does it.", "names the tool `zap`"),
         ({"tools": {"disable": ["bash"]}}, "Run it with `bash(…)`.", "names the tool `bash`"),
         ({"permissions": {"allow": ["bsh:ls*"]}}, "", "there is no tool bsh; is bash meant?"),
         ({"permissions": {"allow": ["bash:ls*"], "deny": ["bash:ls*"]}}, "", "the deny rule 'bash:ls*' forbids all of it"),
