@@ -8,7 +8,7 @@ import msgspec
 
 from agent_cli.engine.state import ModelRow
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.errors import AgentError, ConfigError, ProviderError, SessionNotFound
+from agent_cli.kernel.errors import AgentError, ConfigError, NameTaken, ProviderError, SessionNotFound
 from agent_cli.kernel.events import Exhausted, Outcome
 from agent_cli.kernel.usage import Usage
 
@@ -232,7 +232,7 @@ def never_began(problem: AgentError) -> Result:
 
 
 def exit_code_of(problem: AgentError) -> int:
-    if isinstance(problem, (ConfigError, SessionNotFound)):
+    if isinstance(problem, (ConfigError, SessionNotFound, NameTaken)):
         return EXIT_USAGE
     if isinstance(problem, ProviderError) and problem.retryable:
         return EXIT_UNAVAILABLE

@@ -9,7 +9,8 @@ AgentError
 ├── ToolError                   a tool could not do its work                                data for the model
 ├── StoreError                  the session database                                        exit 1
 │   ├── SessionLocked           another process writes this session
-│   ├── SessionNotFound         none of that id or name                                         exit 2
+│   ├── SessionNotFound         none of that id or name, or no such entry in it             exit 2
+│   ├── NameTaken               another session is called so                                exit 2
 │   ├── StoreCorrupt            unreadable, or not ours: never overwritten
 │   ├── StoreTooNew             written by a newer version: never overwritten
 │   └── StoreUnwritable         no space, read-only, no permission
@@ -75,6 +76,10 @@ class SessionLocked(StoreError):
 
 class SessionNotFound(StoreError):
     kind = "session-not-found"
+
+
+class NameTaken(StoreError):
+    kind = "name-taken"
 
 
 class StoreCorrupt(StoreError):

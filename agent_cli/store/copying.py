@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from agent_cli.kernel.errors import StoreError
+from agent_cli.kernel.errors import SessionNotFound
 from agent_cli.store import index
 from agent_cli.store.rebuild import APPLY, applied
 from agent_cli.store.rows import MOST, entry_of
@@ -50,7 +50,7 @@ def _end(connection: sqlite3.Connection, source: int, upto: int | None) -> int:
     last = int(connection.execute(query, (source, MOST)).fetchone()[0])
     end = last if upto is None else upto
     if not 0 < end <= last:
-        raise StoreError(f"There is no entry {end} to fork at: the session has entries 1 to {last}.")
+        raise SessionNotFound(f"There is no entry {end} to fork at: the session has entries 1 to {last}.")
     return end
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_cli.kernel.errors import SessionNotFound, StoreError
+from agent_cli.kernel.errors import NameTaken, SessionNotFound, StoreError
 from agent_cli.kernel.values import Plain
 
 NEAR = 3
@@ -68,8 +68,8 @@ def exists(session: str) -> StoreError:
     return StoreError(f"There is a session '{session}' already. Go on with it, or choose another id.")
 
 
-def taken(name: str) -> StoreError:
-    return StoreError(
+def taken(name: str) -> NameTaken:
+    return NameTaken(
         f"Another session is called '{name}' already, and the name could not tell them apart. "
         "Choose another name."
     )

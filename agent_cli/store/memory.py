@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from agent_cli.kernel.errors import SessionLocked, StoreError
+from agent_cli.kernel.errors import SessionLocked, SessionNotFound, StoreError
 from agent_cli.kernel.events import Entry
 from agent_cli.store.info import SessionInfo, choose, exists, not_found, taken
 from agent_cli.store.summary import said_by
@@ -108,7 +108,7 @@ class MemoryStore:
         entries = self._known(source).entries
         end = len(entries) if upto is None else upto
         if not 0 < end <= len(entries):
-            raise StoreError(
+            raise SessionNotFound(
                 f"There is no entry {end} to fork at: the session has entries 1 to {len(entries)}."
             )
         log = self.create(session, "")

@@ -52,11 +52,12 @@ def test_a_fork_goes_its_own_way_and_says_where_it_comes_from(ask, first):
         (["--fork", "first@99"], "There is no entry 99 to fork at"),
         (["--fork", "nobody"], "There is no session 'nobody'"),
         (["--fork", "first", "-c"], "--fork and --continue do not go together"),
+        (["--name", "first"], "Another session is called 'first' already"),
     ],
 )
 def test_what_cannot_be_forked(ask, first, words, told):
     code, _, err = ask("-p", "hello", "--provider", "echo", *words)
-    assert code != 0
+    assert code == 2, "the command line is wrong, and nothing was asked"
     assert told in err
     assert len(listed(ask)) == 1
 
