@@ -17,6 +17,8 @@ ENVELOPE_BYTES = 51_200
 """What an envelope takes at most, itself included."""
 LEAST_BYTES = 1_000
 """What each result may have, however many there are."""
+NOTE_BYTES = 400
+"""Of the line between head and tail, with a long path."""
 
 Keep = Callable[[str], str]
 """Keeps a whole text in a file and gives its path, "" where that failed."""
@@ -29,13 +31,18 @@ _KEPT = re.compile(
 
 
 class Room(msgspec.Struct):
-    """What the results of one step may still take, in bytes. Belongs to that step."""
+    """What the results of one step may still take, in bytes; `waiting` of them are to come. Belongs to that step."""
 
     left: int = BATCH_BYTES
+    waiting: int = 0
 
     def take(self, output: Output, limit: int | None, keep: Keep | None = None, how: str = "") -> Output:
-        """The output within `limit` (None: its tool has a bound of its own) and within what is left."""
-        most = max(LEAST_BYTES, self.left if limit is None else min(limit, self.left))
+        """The output within `limit` (None: its tool has a bound of its own) and within what is left of it for this one, so
+        that each of those to come has its least.
+        """
+        self.waiting = max(0, self.waiting - 1)
+        free = self.left - NOTE_BYTES - self.waiting * (LEAST_BYTES + NOTE_BYTES)
+        most = max(LEAST_BYTES, free if limit is None else min(limit, free))
         bounded = bound(output, most, keep, how)
         self.left -= sum(len(block.text.encode()) for block in bounded.for_model if isinstance(block, Text))
         return bounded

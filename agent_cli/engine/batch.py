@@ -42,7 +42,7 @@ class Batch:
         self._cut = cut
         self._answered = answered
         self._settled: set[str] = set()
-        self._room = calls.room(core)
+        self._room = calls.room(core, len(proposed))
         self._edited: dict[str, Any] = {}
 
     async def run(self) -> None:

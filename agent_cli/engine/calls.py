@@ -122,10 +122,10 @@ def _unknown(name: str, known: list[str]) -> str:
     return " ".join(filter(None, (f"There is no tool '{name}';", hint, f"the tools are {', '.join(known)}.")))
 
 
-def room(core: Core) -> Room:
-    """What the results of one step may take together, less where the window is small."""
+def room(core: Core, proposed: int) -> Room:
+    """What the results of one step, of so many calls, may take together, less where the window is small."""
     limit = budget_for(core).limit
-    return Room(min(BATCH_BYTES, limit * BATCH_BYTES_PER_TOKEN))
+    return Room(min(BATCH_BYTES, limit * BATCH_BYTES_PER_TOKEN), proposed)
 
 
 async def run(core: Core, ready: Ready, room: Room) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent_cli.context.bounds import LEAST_BYTES, Room, bound, kept_in
+from agent_cli.context.bounds import BATCH_BYTES, LEAST_BYTES, Room, bound, kept_in
 from agent_cli.context.view import cleared_result
 from agent_cli.kernel.events import Output
 from agent_cli.kernel.messages import Image, Text, ToolResult
@@ -100,6 +100,17 @@ def test_a_batch_has_one_room_and_each_result_something_of_it():
     sizes = [len(text_of(room.take(Output((Text("x" * 9_000),)), 3_000))) for _ in range(3)]
     assert sizes[0] > sizes[1] > sizes[2] >= LEAST_BYTES
     assert sum(sizes) < 6_500
+
+
+@pytest.mark.parametrize(("calls", "size"), [(12, 28_000), (40, 28_000), (100, 90_000), (7, 28_000)])
+def test_the_results_of_a_step_stay_within_its_room_however_many_there_are(calls: int, size: int):
+    room = Room(BATCH_BYTES, calls)
+    text, path = "x" * size, f"/home/somebody/.agent-cli/results/20261130-150834-acd4d6/{'c' * 60}.txt"
+    outputs = [room.take(Output((Text(text),)), 32_000, lambda _: path, HOW) for _ in range(calls)]
+    sizes = [len(text_of(output)) for output in outputs]
+    assert sum(sizes) <= BATCH_BYTES
+    assert min(sizes) >= LEAST_BYTES
+    assert sizes[0] >= 28_000, "the first ones have what they want"
 
 
 @given(
