@@ -219,7 +219,7 @@ def test_no_goes_on_without_and_quit_does_not(project: Path, said: str, goes_on:
 
 
 def test_the_question_does_not_let_a_name_steer_the_terminal(project: Path) -> None:
-    write(project, {"\x1b[2Jx": 1})
+    write(project, {"tools": {"\x1b[2Jx": {"timeout": 1}}})
     seen: list[str] = []
     ask(options(project), lambda question: seen.append(question) or "n")
     assert "\x1b" not in seen[0]

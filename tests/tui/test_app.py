@@ -60,16 +60,6 @@ async def test_the_first_message_is_sent_when_the_session_is_open_and_is_remembe
         await until(pilot, lambda: app.conversation.composer.text == "repair it")
 
 
-async def test_what_config_does_not_let_open_is_left_with_the_exit_code_of_mistakes_in_it():
-    opening = Opening(error=ConfigError("safety.small_tier_parent is refuse"))
-    opening.let.set()
-    app = AgentApp(opening, welcome=WELCOME)
-    async with app.run_test(size=(80, 30)) as pilot:
-        await sees(pilot, "Press Ctrl+D to quit, mend that")
-        await pilot.press("ctrl+d")
-        await until(pilot, lambda: app.return_value == Leave("", 2))
-
-
 async def test_a_session_that_does_not_open_is_told_in_full_and_one_can_leave():
     long = "The database /home/x/sessions.db is unreadable. " * 6 + "Move it away."
     opening = Opening(error=StoreCorrupt(long))
@@ -159,7 +149,7 @@ async def test_a_file_that_is_wrong_is_told_in_full_and_offers_nothing(ways: Way
         await sees(pilot, "Press Ctrl+D to quit")
         assert "How shall we start?" not in await still(pilot)
         await pilot.press("ctrl+d")
-        await until(pilot, lambda: app.return_value == Leave("", 0))
+        await until(pilot, lambda: app.return_value == Leave("", 2))
 
 
 async def test_a_key_is_entered_unseen(ways: Ways):
