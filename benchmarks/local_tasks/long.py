@@ -1,9 +1,13 @@
 """One job that does not fit the window of the embedded model: it has to be reduced five times at least.
 
-    python -m benchmarks.local_tasks.long [--model 1.5b] [--model 0.5b] [--files 8]
+    python -m benchmarks.local_tasks.long [--model 1.5b] [--model 0.5b] [--files 8] [--length 5200] [--window 8192]
 
 Text files are read one after the other until one holds a password. Two of them fill what a conversation in 8,192 tokens
-may take before it is reduced, so that every file from the second on is followed by a reduction. Writes long.md.
+may take before it is reduced, so that every file from the second on is followed by a reduction. Writes long.md, unless
+length or window are other ones.
+
+The model is shown 2,400 characters of each file at most, so that no results overfill its own window. With
+`--files 18 --length 1000 --window 4096` all of what is read is shown, and is more than the window.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from benchmarks.local_tasks.__main__ import ROOT, about
 RESULTS = Path(__file__).parent / "long.md"
 PASSWORD = "marzipan-4711"
 LENGTH = 5_200
+WINDOW = 8_192
 MOST_SECONDS = 7_200
 ENOUGH = 5
 REQUEST = (
@@ -61,6 +66,14 @@ DOES = [
 ]
 
 
+class Job(NamedTuple):
+    """So many files of so many characters, in a window of so many tokens."""
+
+    files: int = 8
+    length: int = LENGTH
+    window: int = WINDOW
+
+
 class Row(NamedTuple):
     """`largest` is the largest prompt in tokens, `refused` how many requests were not answered."""
 
@@ -84,25 +97,26 @@ def prose(chance: random.Random, length: int) -> str:
     return "\n".join(text[at : at + 90] for at in range(0, len(text), 90)) + "\n"
 
 
-def prepare(root: Path, files: int) -> None:
+def prepare(root: Path, job: Job) -> None:
     chance = random.Random(5)
-    for number in range(1, files + 1):
-        last = number == files
+    for number in range(1, job.files + 1):
+        last = number == job.files
         told = (
             f"The password is {PASSWORD}."
             if last
             else f"There is no password in this file. Look in part{number + 1:02}.txt next."
         )
-        (root / f"part{number:02}.txt").write_text(f"{prose(chance, LENGTH - len(told))}{told}\n")
+        (root / f"part{number:02}.txt").write_text(f"{prose(chance, job.length - len(told))}{told}\n")
 
 
-def run(model: str, files: int) -> Row:
+def run(model: str, job: Job) -> Row:
     with tempfile.TemporaryDirectory(prefix="local-long-") as scratch:
         root = Path(scratch).resolve()
-        prepare(root, files)
+        prepare(root, job)
         out = root.with_suffix(".jsonl")
         command = [sys.executable, "-m", "agent_cli", "-p", REQUEST, "--provider", "local", "--model", model]
         command += ["--permission-mode", "yolo", "--ephemeral", "--output-format", "stream-json"]
+        command += ["--context-window", str(job.window)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         started = time.monotonic()
         with out.open("w") as events:
@@ -132,13 +146,13 @@ def row_of(model: str, events: list[dict[str, Any]], seconds: float) -> Row:
     )
 
 
-def table(rows: list[Row], files: int) -> str:
+def table(rows: list[Row], job: Job) -> str:
     lines = [
         "# A job that does not fit the window, with the embedded model",
         "",
         (
-            f"{about()} `python -m benchmarks.local_tasks.long`: {files} files of {LENGTH:,} characters are read one after "
-            "the other until one holds a password; the window has 8,192 tokens, and a conversation is reduced at 35 % of it."
+            f"{about()} `python -m benchmarks.local_tasks.long`: {job.files} files of {job.length:,} characters are "
+            f"read one after the other until one holds a password; the window has {job.window:,} tokens, and a conversation is reduced at 35 % of it."
         ),
         "",
         "| model | password found | how the turn ended | steps | reductions | largest prompt | requests refused | seconds |",
@@ -158,12 +172,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.local_tasks.long")
     parser.add_argument("--model", action="append", help="1.5b, 0.5b, or a .gguf file; repeatable")
     parser.add_argument("--files", type=int, default=8)
+    parser.add_argument("--length", type=int, default=LENGTH, help="characters of each file")
+    parser.add_argument("--window", type=int, default=WINDOW, help="tokens")
     options = parser.parse_args()
+    job = Job(options.files, options.length, options.window)
     rows: list[Row] = []
     for model in options.model or ["1.5b", "0.5b"]:
-        rows.append(run(model, options.files))
+        rows.append(run(model, job))
         print(rows[-1], flush=True)
-    RESULTS.write_text(table(rows, options.files))
+    if (job.length, job.window) == (LENGTH, WINDOW):
+        RESULTS.write_text(table(rows, job))
+    else:
+        print(table(rows, job))
     short = [row.model for row in rows if row.reductions.total() < ENOUGH]
     if short:
         sys.exit(f"fewer than {ENOUGH} reductions with {', '.join(short)}: give more --files")
