@@ -29,17 +29,24 @@ def lines_of(answer: Answer) -> list[str]:
             return [clean(f"{PREFIX[level]}{title}"), *_indented(text)]
         case Table(title, rows):
             return _table(title, rows)
-        case Filling(title, rows, shares, used, window, _):
-            whole = window or used
-            parts = [
-                (share.name, f"{tokens(share.tokens)} tokens, {share.tokens / whole:.1%}") for share in shares
-            ]
-            return _table(title, [*rows, ("", ""), ("What fills it", ""), *parts])
+        case Filling(title, rows):
+            return _table(title, [*rows, ("", ""), ("What fills it", ""), *_parts(answer)])
         case Todos(items):
             listed = (f"{STATUS[item.status]}: {item.text}" for item in items)
             return [f"To do: {counted(items)}", *(clean(f"{INDENT}{each}") for each in listed)]
         case Changed():
             return _changes(answer)
+
+
+def _parts(filling: Filling) -> list[tuple[str, str]]:
+    """What fills the window, what is free of it, and where reduction begins."""
+    window, limit = filling.window, filling.limit
+    parts = [(share.name, share.tokens) for share in filling.shares]
+    if window:
+        parts.append(("free", max(window - filling.used, 0)))
+        parts += [("threshold", limit)] if limit else []
+    whole = window or filling.used
+    return [(name, f"{tokens(count)} tokens, {count / whole:.1%}") for name, count in parts]
 
 
 def shown(display: Display) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from agent_cli.context.breakdown import Share
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.approvals import ApprovalRequested
 from agent_cli.kernel.commands import Answer, Command, Interrupt, Say, SetMode
@@ -429,6 +430,14 @@ def test_answers_are_words():
     ]
     assert lines_of(Table("", [("filled", "━━┿╌╌ 40%")])) == ["  filled: 40%"]
     assert lines_of(Filling("C", [], [], 0, None, None)) == ["C", "", "What fills it"]
+    assert lines_of(Filling("C", [], [Share("messages", 2_000)], 2_000, 8_000, 6_800))[3:] == [
+        "  messages: 2.0k tokens, 25.0%",
+        "  free: 6.0k tokens, 75.0%",
+        "  threshold: 6.8k tokens, 85.0%",
+    ]
+    assert lines_of(Filling("C", [], [Share("messages", 2_000)], 2_000, None, 6_800))[3:] == [
+        "  messages: 2.0k tokens, 100.0%"
+    ]
     assert lines_of(Todos(())) == ["To do: 0 of 0 done"]
 
 
