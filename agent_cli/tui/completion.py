@@ -65,10 +65,15 @@ class Completion:
             self._reading = True
             self._work(self._fetch_files())
         head, tail = before[: len(before) - len(typed) - 1], text[len(before) :]
-        return [
-            Choice(f"{head}@{quoted(path)}{tail}", clean_line(path), sends=False)
-            for path in self._paths.find(typed)
-        ]
+        found = self._paths.find(typed)
+        if self._paths.unfinished:
+            self._work(self._look_on())
+        return [Choice(f"{head}@{quoted(path)}{tail}", clean_line(path), sends=False) for path in found]
+
+    async def _look_on(self) -> None:
+        """Behind the keys that came meanwhile."""
+        await asyncio.sleep(0)
+        self._came()
 
     async def _fetch_names(self) -> None:
         """Off the screen's thread, since catalogs are read for it."""

@@ -12,6 +12,12 @@ NEAR = 400
 """Hits of one kind that are looked at; the best of them are offered."""
 RARE = 5_000
 """A letter that stands no more often in the whole tree is gone to at once."""
+LOOK = 1_000_000
+"""Characters that are looked at for letters with gaps between, for one key."""
+SAMPLE, OFTEN = 200_000, 500
+"""A letter that stands so often in so many characters is not rare."""
+START = len("\n/")
+"""What stands before each path in the text that is searched."""
 
 
 class Paths:
@@ -19,75 +25,83 @@ class Paths:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
-        self._text = "\n" + "\n".join(paths).lower()
-        self._starts = [1]
+        self._text = _one_text(paths).lower()
+        self._starts = [START]
         for path in paths:
-            self._starts.append(self._starts[-1] + len(path) + 1)
-        if self._starts[-1] != len(self._text) + 1:  # a letter that is longer when it is small
-            self._text = "\n" + "\n".join(paths)
-        self._last: tuple[str, list[int], int] = (
-            "",
-            [],
-            0,
-        )  # typed, what has its letters, where the look ended
+            self._starts.append(self._starts[-1] + len(path) + START)
+        if self._starts[-1] != len(self._text) + START:  # a letter that is longer when it is small
+            self._text = _one_text(paths)
+        self._absent = "\n"  # the last that stands nowhere: nor does what holds it
+        self._last: tuple[str, list[int], int] = ("", [], 0)  # typed, what has its letters, up to where
         self._counts: dict[str, int] = {}
         self._shallow = sorted(
             range(min(len(paths), 5_000)), key=lambda at: (paths[at].count("/"), paths[at])
         )
+        self.unfinished = False
+        """The last `find` did not look everywhere; the next one for the same goes on."""
 
     def find(self, typed: str) -> list[str]:
+        return [self._paths[at] for at in self.places(typed)]
+
+    def places(self, typed: str) -> list[int]:
+        """The same by their numbers."""
+        self.unfinished = False
         wanted = typed.lower().strip("\n")
         if not wanted:
-            return [self._paths[at] for at in self._shallow[:MOST]]
-        found: dict[int, tuple[int, ...]] = {}
-        for start in ("/", "\n"):
-            self._hits(start + wanted, found)
-        if len(found) < NEAR:
-            self._hits(wanted, found)
-        if not found:
-            self._letters(wanted, found)
-        ranked = sorted(found, key=lambda at: (*self._rank(at, wanted), self._paths[at]))
-        return [self._paths[at] for at in ranked[:MOST]]
+            return self._shallow[:MOST]
+        found = dict.fromkeys(self._hits(wanted)) if self._absent not in wanted else {}
+        if len(found) == NEAR:
+            found.update(dict.fromkeys(self._hits(f"/{wanted}")))
+        elif not found:
+            self._absent = min(self._absent, wanted, key=len) if self._absent in wanted else wanted
+            found = dict.fromkeys(self._letters(wanted))
+        return sorted(found, key=lambda at: (*self._rank(at, wanted), self._paths[at]))[:MOST]
 
-    def _hits(self, wanted: str, found: dict[int, tuple[int, ...]]) -> None:
-        at, hits = self._text.find(wanted), 0
-        while at >= 0 and hits < NEAR:
-            number = bisect_right(self._starts, at + (wanted[0] == "\n")) - 1
-            found[number] = ()
-            hits += 1
-            at = self._text.find(wanted, self._starts[number + 1] - 1)
+    def _hits(self, wanted: str) -> list[int]:
+        """Those that hold it, the first of them. Each stands behind a slash, as if it lay in a directory."""
+        hits: list[int] = []
+        at = self._text.find(wanted)
+        while at >= 0 and len(hits) < NEAR:
+            hits.append(bisect_right(self._starts, at + 1) - 1)
+            at = self._text.find(wanted, self._starts[hits[-1] + 1] - START)
+        return hits
 
-    def _letters(self, wanted: str, found: dict[int, tuple[int, ...]]) -> None:
+    def _letters(self, wanted: str) -> list[int]:
         """Letters with gaps between. What was found for fewer letters is looked at first, then the rest of the tree."""
         among, end = self._last[1:] if wanted.startswith(self._last[0]) else ([], 0)
         steps = "".join(f"[^\\n{re.escape(letter)}]*+{re.escape(letter)}" for letter in wanted)
-        line = re.compile(f"^{steps}", re.MULTILINE)
-        hits = [at for at in among if line.match(self._text, self._starts[at])]
-        for number in self._lines(line, min(wanted, key=self._count), end):
+        line = re.compile(f"\\n/{steps}")  # literals to begin with are gone to at once
+        hits = [at for at in among if line.match(self._text, self._starts[at] - START)]
+        last = self._starts[bisect_right(self._starts, end + LOOK) - 1] - START
+        until = last if end + LOOK < len(self._text) else len(self._text)
+        for number in self._lines(line, min(wanted, key=self._count), end, until):
             if len(hits) >= NEAR:
                 break
             hits.append(number)
-            end = self._starts[number + 1] - 1
+            end = self._starts[number + 1] - START
         else:
-            end = len(self._text)
-        found.update(dict.fromkeys(hits, ()))
+            end = until
         self._last = wanted, hits, end
+        self.unfinished = end < len(self._text) and len(hits) < NEAR
+        return hits
 
-    def _lines(self, line: re.Pattern[str], rarest: str, at: int) -> Iterator[int]:
-        """Those that match, from that place on; with a rare letter only those that have it are looked at."""
+    def _lines(self, line: re.Pattern[str], rarest: str, at: int, until: int) -> Iterator[int]:
+        """Those that match, between these places; with a rare letter only those that have it are looked at."""
         if self._count(rarest) > RARE:
-            for match in line.finditer(self._text, at):
-                yield bisect_right(self._starts, match.start()) - 1
+            for match in line.finditer(self._text, at, until):
+                yield bisect_right(self._starts, match.start() + START) - 1
             return
-        while (place := self._text.find(rarest, at)) >= 0:
-            number = bisect_right(self._starts, place) - 1
-            if line.match(self._text, self._starts[number]):
+        while (place := self._text.find(rarest, at, until)) >= 0:
+            number = bisect_right(self._starts, place + 1) - 1
+            if line.match(self._text, self._starts[number] - START):
                 yield number
-            at = self._starts[number + 1] - 1
+            at = self._starts[number + 1] - START
 
     def _count(self, letter: str) -> int:
+        """How often it stands in the tree; only more than RARE where its beginning says that it is many times."""
         if letter not in self._counts:
-            self._counts[letter] = self._text.count(letter)
+            some = self._text.count(letter, 0, SAMPLE)
+            self._counts[letter] = some + RARE if some > OFTEN else self._text.count(letter)
         return self._counts[letter]
 
     def _rank(self, at: int, wanted: str) -> tuple[int, int]:
@@ -98,6 +112,10 @@ class Paths:
         if wanted in name:
             return 2, len(path)
         return (3 if wanted in path else 4), len(path)
+
+
+def _one_text(paths: Sequence[str]) -> str:
+    return "".join(f"\n/{path}" for path in paths)
 
 
 def token(text: str) -> str | None:

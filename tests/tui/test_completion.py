@@ -226,3 +226,19 @@ def test_the_program_that_took_the_text_is_named(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(outside, "_COPIERS", (("no-such-copier",), ("xclip", "-selection", "clipboard")))
     assert outside.copy("a text") == "xclip"
     assert taken.read_text() == "a text"
+
+
+def test_a_look_that_takes_long_goes_on_with_the_next(monkeypatch: pytest.MonkeyPatch):
+    tree = [f"d{at % 7}/e{at % 11}/file{at}.py" for at in range(500)] + ["z/y/x.md"]
+    whole = Paths(tree).find("zym")
+    assert whole == ["z/y/x.md"]
+    monkeypatch.setattr(paths_module, "LOOK", 1_000)
+    monkeypatch.setattr(paths_module, "RARE", 0)
+    slowly = Paths(tree)
+    assert slowly.find("zym") == []
+    looks = 1
+    while slowly.unfinished:
+        found = slowly.find("zym")
+        looks += 1
+    assert found == whole
+    assert 5 < looks < 20
