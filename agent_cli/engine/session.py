@@ -41,6 +41,7 @@ from agent_cli.kernel.commands import (
     SetEffort,
     SetMode,
     SetModel,
+    Withdraw,
 )
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.kernel.messages import Effort, Text, ToolSpec
@@ -129,6 +130,9 @@ class Session:
         match command:
             case Say():
                 self._say(command)
+            case Withdraw(queued):
+                if queued in self.state.waiting:
+                    self._core.record(ev.MessageWithdrawn(queued))
             case Answer(call_id):
                 waiting = self._core.waiting.get(call_id)
                 if waiting is not None and not waiting.done():

@@ -154,7 +154,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
             state.begun_in, state.cwd, state.mode = cwd, state.cwd or cwd, mode
         case ev.TurnStarted():
             _begin_turn(state, entry)
-        case ev.MessageQueued() | ev.OperatorMessage():
+        case ev.MessageQueued() | ev.OperatorMessage() | ev.MessageWithdrawn():
             _hear(state, entry, entry.event)
         case ev.StepStarted():
             state.turn_steps += 1
@@ -227,10 +227,14 @@ def _rule(state: State, added: ev.RuleAdded) -> None:
             state.denials += (added.rule,)
 
 
-def _hear(state: State, entry: ev.Entry, event: ev.MessageQueued | ev.OperatorMessage) -> None:
+def _hear(
+    state: State, entry: ev.Entry, event: ev.MessageQueued | ev.OperatorMessage | ev.MessageWithdrawn
+) -> None:
     match event:
         case ev.MessageQueued(content, when):
             state.waiting[entry.seq] = Say(content, when)
+        case ev.MessageWithdrawn(queued):
+            state.waiting.pop(queued, None)
         case ev.OperatorMessage(content, by, queued):
             title = _title(text_of(content))
             state.waiting.pop(queued, None)

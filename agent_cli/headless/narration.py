@@ -187,6 +187,7 @@ Silent: TypeAlias = (
     | ev.TurnStarted
     | ev.OperatorMessage
     | ev.MessageQueued
+    | ev.MessageWithdrawn
     | ev.StepStarted
     | ev.AssistantMessage
     | ev.UsageReported

@@ -33,6 +33,12 @@ class Say(Plain, frozen=True):
     when: Literal["steer", "after", "now"] = "steer"
 
 
+class Withdraw(Plain, frozen=True):
+    """Takes back a message that waits. `queued` is the seq of its entry; one that went out already stays."""
+
+    queued: int
+
+
 class Answer(Plain, frozen=True):
     """Decides one approval. `message` of a denial is told to the model.
 
@@ -104,6 +110,7 @@ class AddRule(Plain, frozen=True):
 
 Command: TypeAlias = (
     Say
+    | Withdraw
     | Answer
     | Interrupt
     | SetMode

@@ -85,6 +85,12 @@ class MessageQueued(Value, frozen=True, tag="message-queued"):
     when: Literal["steer", "after"] = "steer"
 
 
+class MessageWithdrawn(Value, frozen=True, tag="message-withdrawn"):
+    """The operator took a waiting message back. `queued` is the seq of its `MessageQueued`."""
+
+    queued: int
+
+
 class StepStarted(Value, frozen=True, tag="step-started"):
     model: str
 
@@ -242,6 +248,7 @@ Recorded: TypeAlias = (
     | TurnStarted
     | OperatorMessage
     | MessageQueued
+    | MessageWithdrawn
     | StepStarted
     | AssistantMessage
     | UsageReported

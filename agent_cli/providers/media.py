@@ -8,15 +8,10 @@ import base64
 import binascii
 
 from agent_cli.kernel.messages import Document, Image
+from agent_cli.kernel.pictures import image_kind
 from agent_cli.kernel.usage import ModelCard
 
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
-SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 SHORTEST_HEADER = 16
 
 
@@ -56,6 +51,5 @@ def _kind(data: str) -> str | None:
         return None
     if len(start) < SHORTEST_HEADER:
         return None
-    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for signature, kind in SIGNATURES if start.startswith(signature)), None)
+    kind = image_kind(start)
+    return kind.media_type if kind is not None else None

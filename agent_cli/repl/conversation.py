@@ -23,6 +23,7 @@ from agent_cli.talk.commands.sessions import picking
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sessions, Sources, Welcome
 from agent_cli.talk.learning import learn_commands
+from agent_cli.talk.place import cwd_of
 from agent_cli.talk.resumed import moved, restored, unsettled
 from agent_cli.talk.stage import Picking, Row, Wish
 
@@ -264,9 +265,7 @@ class Conversation:
         return len(session.state.queued) if session is not None and session.halted else 0
 
     async def _shell(self, command: str) -> None:
-        session = self.desk.session
-        cwd = (session.state.cwd if session is not None else "") or self.desk.welcome.cwd
-        said = await asyncio.to_thread(outside.shell, command, cwd)
+        said = await asyncio.to_thread(outside.shell, command, cwd_of(self.desk))
         self._teller.line(said.rstrip())
         try:
             question = await self._asker.ask("a message with this output, or nothing: ")

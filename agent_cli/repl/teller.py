@@ -92,6 +92,7 @@ class Teller:
                 | ev.SessionEnded()
                 | ev.OperatorMessage()
                 | ev.MessageQueued()
+                | ev.MessageWithdrawn()
                 | ev.ApprovalRequested()
                 | ev.ApprovalDecided()
                 | ev.ContextReductionPending()

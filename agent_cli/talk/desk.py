@@ -7,16 +7,27 @@ from time import time
 from typing import Literal, Protocol
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import MODES, Checkpoint, Command, Compact, Interrupt, Mode, Say, SetMode
+from agent_cli.kernel.commands import (
+    MODES,
+    Checkpoint,
+    Command,
+    Compact,
+    Interrupt,
+    Mode,
+    Say,
+    SetMode,
+)
 from agent_cli.kernel.errors import AgentError
-from agent_cli.kernel.messages import Text
-from agent_cli.talk.answers import Alarm, Answer
+from agent_cli.kernel.messages import Block, Text
+from agent_cli.talk.answers import Alarm, Answer, Note
+from agent_cli.talk.attachments import mentioned
 from agent_cli.talk.commands import book
 from agent_cli.talk.commands.command import Command as Slash
 from agent_cli.talk.commands.command import Guide
 from agent_cli.talk.commands.project import remember
 from agent_cli.talk.door import Door, Sources, Welcome
 from agent_cli.talk.ledger import Ledger
+from agent_cli.talk.place import card_of, cwd_of
 from agent_cli.talk.stage import Stage
 
 OUTCOMES = (ev.CompactionPerformed, ev.CheckpointPerformed, ev.ContextReductionFailed, ev.OperatorNote)
@@ -99,7 +110,9 @@ class Desk:
         if entry.seq > self._since and not entry.branch and isinstance(entry.event, OUTCOMES):
             self.compacting = 0.0
 
-    def take(self, text: str, when: Literal["steer", "after"] = "steer") -> bool:
+    def take(
+        self, text: str, when: Literal["steer", "after"] = "steer", files: tuple[Block, ...] = ()
+    ) -> bool:
         """A line or message of the operator; False where it is not taken and stays in the composer."""
         if text.startswith("/") and "/" not in text.split(maxsplit=1)[0][1:] and "\n" not in text:
             shown = book.run(self, text)
@@ -112,11 +125,19 @@ class Desk:
             if shown is not None:
                 self._surface.tell(shown)
             return True
-        self.say(text, when)
+        self.say(text, when, files)
         return True
 
-    def say(self, text: str, when: Literal["steer", "after"] = "steer") -> None:
-        say = Say((Text(text),), when)
+    def say(
+        self, text: str, when: Literal["steer", "after"] = "steer", files: tuple[Block, ...] = ()
+    ) -> None:
+        """Pictures and PDF files that the text names with `@` go along, too."""
+        content: tuple[Block, ...] = (Text(text), *files)
+        if "@" in text:
+            content, troubles = mentioned(content, cwd_of(self), card_of(self))
+            for trouble in troubles:
+                self._surface.tell(Note(trouble, "warning"))
+        say = Say(content, when)
         if self.session is None:
             self.unsent.append(say)
         else:

@@ -11,10 +11,11 @@ from typing import Annotated
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
+from agent_cli.kernel.pictures import media_kind
 from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.addresses import Reach
-from agent_cli.tools.kinds import PDF, binary_kind, image_kind
+from agent_cli.tools.kinds import binary_kind
 from agent_cli.tools.page import about, markdown_of
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.text import decode, readable
@@ -99,7 +100,7 @@ def _looks_like_html(body: bytes) -> bool:
 
 def _what(fetched: Fetched, kind: str) -> str:
     head = fetched.body[:16]
-    image = PDF if head.startswith(b"%PDF-") else image_kind(head)
+    image = media_kind(head)
     more = "" if fetched.whole else "more than "
     return f"{image.name if image else binary_kind(head)} ({kind or 'no type'}), {more}{len(fetched.body):,} bytes"
 

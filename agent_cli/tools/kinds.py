@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from agent_cli.kernel.pictures import PDF, image_kind
 
-
-class Kind(NamedTuple):
-    name: str
-    media_type: str
-
-
-_IMAGES = (
-    (b"\x89PNG\r\n\x1a\n", Kind("PNG image", "image/png")),
-    (b"\xff\xd8\xff", Kind("JPEG image", "image/jpeg")),
-    (b"GIF87a", Kind("GIF image", "image/gif")),
-    (b"GIF89a", Kind("GIF image", "image/gif")),
-)
-PDF = Kind("PDF document", "application/pdf")
 _OTHERS = (
     (b"PK\x03\x04", "zip archive (also jar, docx, xlsx, whl)"),
     (b"\x1f\x8b", "gzip data"),
@@ -34,13 +21,6 @@ _OTHERS = (
     (b"ID3", "MP3 audio"),
     (b"GGUF", "GGUF model weights"),
 )
-
-
-def image_kind(head: bytes) -> Kind | None:
-    """One of the image types that models take."""
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return Kind("WebP image", "image/webp")
-    return next((kind for magic, kind in _IMAGES if head.startswith(magic)), None)
 
 
 def binary_kind(head: bytes) -> str:

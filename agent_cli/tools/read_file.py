@@ -13,10 +13,11 @@ from typing import Annotated, NamedTuple
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Block, Document, Image, Text
+from agent_cli.kernel.pictures import LARGEST_IMAGE, LARGEST_PDF, PDF, Kind, media_kind
 from agent_cli.kernel.wire import Arguments, describe
 from agent_cli.ports import Say, Touches
 from agent_cli.tools.disk import explain, open_file
-from agent_cli.tools.kinds import PDF, Kind, binary_kind, image_kind
+from agent_cli.tools.kinds import binary_kind
 from agent_cli.tools.prose import spec_of
 from agent_cli.tools.seen import digest_of, digest_of_file
 from agent_cli.tools.text import SAMPLE, Form, decode, flat, form_of, readable
@@ -30,8 +31,6 @@ INLINE = 1_000_000
 """Larger files are read in a thread, so that the screen keeps moving."""
 WHOLE = 8_000_000
 """Larger files are read line by line, never as a whole."""
-LARGEST_IMAGE = 3_750_000
-LARGEST_PDF = 20_000_000
 
 
 class ReadArguments(Arguments, frozen=True):
@@ -89,9 +88,8 @@ class ReadFile:
 
     def _content(self, path: str, file: io.BufferedReader, size: int, args: ReadArguments) -> Output:
         head = file.peek(16)[:16]
-        image = image_kind(head)
-        if image is not None or head.startswith(b"%PDF-"):
-            return self._media(path, file, size, image or PDF)
+        if (kind := media_kind(head)) is not None:
+            return self._media(path, file, size, kind)
         if size <= WHOLE:
             raw = file.read() or b""
             self._workspace.seen.mark(path, digest_of(raw))

@@ -68,7 +68,9 @@ class Completion:
         found = self._paths.find(typed)
         if self._paths.unfinished:
             self._work(self._look_on())
-        return [Choice(f"{head}@{quoted(path)}{tail}", clean_line(path), sends=False) for path in found]
+        return [
+            Choice(f"{head}@{quoted(path)}{tail}", clean_line(path), sends=False, path=path) for path in found
+        ]
 
     async def _look_on(self) -> None:
         """Behind the keys that came meanwhile."""

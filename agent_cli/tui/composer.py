@@ -11,12 +11,15 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from agent_cli.kernel.messages import Block
 from agent_cli.talk.history import History
 from agent_cli.talk.untrusted import clean
 from agent_cli.tui.editing import Edit
+from agent_cli.tui.edits import EDITS
 from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.past_search import PastSearch
 from agent_cli.tui.pastes import Pastes
+from agent_cli.tui.paths import quoted
 from agent_cli.tui.vi import Vi
 from agent_cli.tui.vi_line import takes
 
@@ -47,42 +50,32 @@ class Menu(Protocol):
         """The text that stands for the highlighted completion, "" for none."""
         ...
 
+    @property
+    def path(self) -> str:
+        """The file that the highlighted completion names behind its `@`, "" for none."""
+        ...
+
     def close(self) -> None: ...
 
 
-EDITS = {
-    "up": "cursor_up",
-    "down": "cursor_down",
-    "left": "cursor_left",
-    "right": "cursor_right",
-    "word-left": "cursor_word_left",
-    "word-right": "cursor_word_right",
-    "line-start": "cursor_line_start",
-    "line-end": "cursor_line_end",
-    "select-up": "cursor_up(True)",
-    "select-down": "cursor_down(True)",
-    "select-left": "cursor_left(True)",
-    "select-right": "cursor_right(True)",
-    "select-word-left": "cursor_word_left(True)",
-    "select-word-right": "cursor_word_right(True)",
-    "select-line-start": "cursor_line_start(True)",
-    "select-line-end": "cursor_line_end(True)",
-    "select-line": "select_line",
-    "select-all": "select_all",
-    "delete-left": "delete_left",
-    "delete-right": "delete_right",
-    "delete-word-left": "delete_word_left",
-    "delete-word-right": "delete_word_right",
-    "delete-to-start": "delete_to_start_of_line",
-    "delete-to-end": "delete_to_end_of_line_or_delete_line",
-    "delete-line": "delete_line",
-    "cut": "cut",
-    "copy-text": "copy",
-    "paste": "paste",
-    "undo": "undo",
-    "redo": "redo",
-}
-"""What Textual calls it."""
+class Attaching(Protocol):
+    """What comes into the composer from elsewhere: files that go along, messages that wait."""
+
+    def chips(self, text: str, /) -> str | None:
+        """What stands for the files whose paths are all of the text; None where it is anything else."""
+        ...
+
+    def chip(self, path: str, /) -> str:
+        """What stands for that file, "" where it does not go along."""
+        ...
+
+    def take_back(self) -> None:
+        """The last message that waits comes before what is written, and waits no more."""
+        ...
+
+    def asks(self) -> bool:
+        """Whether the clipboard of the machine is asked, which takes a while; what comes is written then."""
+        ...
 
 
 class Composer(TextArea, inherit_bindings=False):
@@ -109,10 +102,11 @@ class Composer(TextArea, inherit_bindings=False):
 
     @dataclass
     class Submitted(Message):
-        """`text` is whole: chips are replaced by what was pasted."""
+        """`text` is whole: chips are replaced by what was pasted. `files` go along."""
 
         text: str
         when: Literal["steer", "after"]
+        files: tuple[Block, ...] = ()
 
     @dataclass
     class Sought(Message):
@@ -136,6 +130,7 @@ class Composer(TextArea, inherit_bindings=False):
         self.highlight_cursor_line = False
         self._keys = keys
         self.menu: Menu | None = None
+        self.attaching: Attaching | None = None
         self.past = history
         self.search: PastSearch | None = None
         self.pastes = Pastes()
@@ -299,6 +294,11 @@ class Composer(TextArea, inherit_bindings=False):
                 self.insert("\n")
             case "complete" if self._menu_open:
                 self._take_completion()
+            case "paste":
+                if self.attaching is None or not self.attaching.asks():
+                    self.action_paste()
+            case "take-back" if self.attaching is not None:
+                self.attaching.take_back()
             case "editor":
                 self.post_message(Edit(self.pastes.unfold(self.text), self.put))
             case "history":
@@ -314,7 +314,8 @@ class Composer(TextArea, inherit_bindings=False):
     async def _on_paste(self, event: Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.replace(_typed(self.pastes.fold(event.text)), *self.selection)
+        chips = self.attaching.chips(event.text) if self.attaching is not None else None
+        self.replace(chips or _typed(self.pastes.fold(event.text)), *self.selection)
 
     def _enter(self) -> None:
         row, column = self.cursor_location
@@ -342,7 +343,7 @@ class Composer(TextArea, inherit_bindings=False):
     def _submit(self, when: Literal["steer", "after"]) -> None:
         text = self.pastes.unfold(self.text)
         if text.strip():
-            self.post_message(self.Submitted(text, when))
+            self.post_message(self.Submitted(text, when, self.pastes.files(self.text)))
 
     @property
     def _menu_open(self) -> bool:
@@ -355,10 +356,11 @@ class Composer(TextArea, inherit_bindings=False):
     def _take_completion(self) -> None:
         if self.menu is None:
             return
-        chosen = self.menu.chosen()
+        chosen, path = self.menu.chosen(), self.menu.path
         self.menu.close()
+        chip = self.attaching.chip(path) if self.attaching is not None and path else ""
         if chosen:
-            self._complete(chosen + " ")
+            self._complete((chosen.replace(f"@{quoted(path)}", chip) if chip else chosen) + " ")
 
     def _complete(self, text: str) -> None:
         self.load_text(text)

@@ -13,7 +13,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Say
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.todo import TodoItem
 from agent_cli.talk import outside
@@ -22,8 +21,10 @@ from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sources, Welcome
 from agent_cli.talk.history import History
 from agent_cli.talk.learning import learn_commands
+from agent_cli.talk.place import cwd_of
 from agent_cli.talk.resumed import moved, restored
 from agent_cli.tui.approval import Approvals
+from agent_cli.tui.attaching import Attacher
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
 from agent_cli.tui.blocks.notice import Banner, Notice
@@ -43,7 +44,7 @@ from agent_cli.tui.keys import Keys
 from agent_cli.tui.lines import Lines, nothing
 from agent_cli.tui.menu import CommandMenu
 from agent_cli.tui.older import Older
-from agent_cli.tui.queue import queued
+from agent_cli.tui.queue import Queue
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.staging import Staging
 from agent_cli.tui.story import Story
@@ -93,6 +94,7 @@ class Conversation(Vertical):
         self.desk = Desk(welcome, Surface(self), sources, leave, KeyGuide(self.keys))
         self.reader = Reader(self.keys)
         self.composer = Composer(History(welcome.history), "Say what is to be done", self.keys)
+        self.composer.attaching = Attacher(self.desk, self.composer, self.run_worker, self.put, self.draw)
         self.footer = Footer(
             self.desk, ink, lambda text: self.put(Notice(text, "warning")), lambda: self.keys.first("back")
         )
@@ -103,8 +105,7 @@ class Conversation(Vertical):
         self._todo = Lines(id="todo")
         self.herald: Herald | None = None
         self._listed: tuple[TodoItem, ...] | None = None  # what the open panel shows
-        self._queue = Lines(id="queue")
-        self._shown: tuple[tuple[Say, ...], str] = ((), "")
+        self._queue = Queue()
         self._approvals: Approvals | None = None
         self._menu: CommandMenu | None = None
         self._opening = Opening(welcome.version, welcome.cwd, welcome.model, self.keys)
@@ -262,12 +263,9 @@ class Conversation(Vertical):
             self._todo.put(panel(items, self._ink))
 
     def _draw_queue(self) -> None:
-        """What waits, under a halt for as long as there is one."""
         session = self.desk.session
-        says, halt = self.desk.queued, session.halted if session is not None else ""
-        if (says, halt) != self._shown:
-            self._shown = (says, halt)
-            self._queue.put(queued(says, self._ink, opening=session is None, halt=halt))
+        halt, key = session.halted if session is not None else "", self.keys.first("take-back")
+        self._queue.draw(self.desk.queued, self._ink, key, opening=session is None, halt=halt)
 
     def _draw_approvals(self) -> None:
         pending = self.desk.session.state.pending if self.desk.session is not None else {}
@@ -310,22 +308,18 @@ class Conversation(Vertical):
     @on(Composer.Changed)
     def _typed(self) -> None:
         self.composer.fit(max(self.size.height // 3, 1))
-        composer = self.composer
-        before = composer.get_text_range((0, 0), composer.cursor_location)
-        found = [] if composer.search else self._completion.of(composer.text, before)
+        before = self.composer.get_text_range((0, 0), self.composer.cursor_location)
+        found = [] if self.composer.search else self._completion.of(self.composer.text, before)
         if self._menu is None and found:
             self._menu = self.composer.menu = CommandMenu()
             self.mount(self._menu)
         if self._menu is not None:
-            below = self.size.height - self.composer.region.y
-            self._menu.offer(found, below)
+            self._menu.offer(found, self.size.height - self.composer.region.y)
 
     async def _run_shell(self, command: str) -> None:
         """Off the screen's thread; its output goes into the message that is written."""
         self.footer.hint(f"runs {command}")
-        session = self.desk.session
-        cwd = (session.state.cwd if session is not None else "") or self.desk.welcome.cwd
-        said = await asyncio.to_thread(outside.shell, command, cwd)
+        said = await asyncio.to_thread(outside.shell, command, cwd_of(self.desk))
         self.story.insert(Report("", [("you ran", said.rstrip())]))
         self.composer.write(said)
         self.footer.hint("its output is in your message")
@@ -349,7 +343,7 @@ class Conversation(Vertical):
         if command:
             self.composer.take()
             self.run_worker(self._run_shell(command))
-        elif self.desk.take(event.text, event.when):
+        elif self.desk.take(event.text, event.when, event.files):
             self.composer.take(event.text)
             self.reader.to_end()
         if self.composer.past.trouble:

@@ -79,7 +79,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("delete-line", ("ctrl+shift+k",), "composer", "delete the line"),
     Action("cut", ("ctrl+x", "super+x"), "composer", "cut what is selected, or the line"),
     Action("copy-text", ("super+c",), "composer", "copy what is selected"),
-    Action("paste", ("ctrl+v",), "composer", "paste what was cut or copied here"),
+    Action(
+        "paste", ("ctrl+v",), "composer", "paste an image of the clipboard, or what was cut or copied here"
+    ),
+    Action("take-back", ("alt+up",), "composer", "take the last message that waits back, to change it"),
     Action("undo", ("ctrl+underscore", "super+z"), "composer", "undo"),
     Action("redo", ("ctrl+y", "super+y"), "composer", "redo"),
     Action("next", ("j", "down"), "transcript", "next block"),

@@ -18,12 +18,16 @@ MOST = 50
 
 
 class Choice(NamedTuple):
-    """`text` is what the composer gets, `label` and `note` are what the menu shows. Enter takes it, and where it `sends` sends it too."""
+    """`text` is what the composer gets, `label` and `note` are what the menu shows. Enter takes it, and where it `sends` sends it too.
+
+    `path` is the file that the text names behind its `@`, "" for none.
+    """
 
     text: str
     label: str
     note: str = ""
     sends: bool = True
+    path: str = ""
 
 
 class CommandMenu(OptionList, can_focus=False):
@@ -61,8 +65,16 @@ class CommandMenu(OptionList, can_focus=False):
             self.highlighted = ((self.highlighted or 0) + step) % len(self._offered)
 
     def chosen(self) -> str:
+        return self._marked.text
+
+    @property
+    def path(self) -> str:
+        return self._marked.path
+
+    @property
+    def _marked(self) -> Choice:
         at = self.highlighted
-        return self._offered[at].text if at is not None and at < len(self._offered) else ""
+        return self._offered[at] if at is not None and at < len(self._offered) else Choice("", "")
 
     @property
     def sends(self) -> bool:

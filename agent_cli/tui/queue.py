@@ -10,6 +10,7 @@ from agent_cli.kernel.commands import Say
 from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.operator import words_of
 from agent_cli.tui.ink import Ink
+from agent_cli.tui.lines import Lines
 from agent_cli.tui.wrap import Line, cut, wrap
 
 SHOWN = 3
@@ -17,8 +18,27 @@ CLEARS = "  /guardrail says more and clears it"
 KILLED = "  until the kill switch is taken back"
 
 
-def queued(says: Sequence[Say], ink: Ink, *, opening: bool, halt: str = "") -> Callable[[int], list[Line]]:
-    """What makes the lines of the queue for a width. `halt` is why nothing of it goes out, "" where it does."""
+class Queue(Lines):
+    """What waits, under a halt for as long as there is one."""
+
+    def __init__(self) -> None:
+        super().__init__(id="queue")
+        self._shown: tuple[tuple[Say, ...], str, Ink | None] = ((), "", None)
+
+    def draw(self, says: tuple[Say, ...], ink: Ink, key: str, *, opening: bool, halt: str) -> None:
+        """`key` takes the last one back."""
+        if (says, halt, ink) != self._shown:
+            self._shown = (says, halt, ink)
+            self.put(queued(says, ink, opening=opening, halt=halt, key=key))
+
+
+def queued(
+    says: Sequence[Say], ink: Ink, *, opening: bool, halt: str = "", key: str = ""
+) -> Callable[[int], list[Line]]:
+    """What makes the lines of the queue for a width. `halt` is why nothing of it goes out, "" where it does.
+
+    `key` takes the last one back, "" for none.
+    """
 
     def lines(width: int) -> list[Line]:
         found: list[Line] = _halted(halt, ink, width) if halt else []
@@ -38,6 +58,8 @@ def queued(says: Sequence[Say], ink: Ink, *, opening: bool, halt: str = "") -> C
             )
         if len(says) > SHOWN:
             found.append([Segment(f"   … {len(says) - SHOWN} more", ink.faint)])
+        if says and key:
+            found.append([Segment(cut(f"   {key} takes the last one back to change it", width), ink.faint)])
         return [[], *found] if found else []
 
     return lines

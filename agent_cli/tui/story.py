@@ -34,7 +34,12 @@ _TurnFact: TypeAlias = (
     | ev.TurnCompleted
 )
 _Silent: TypeAlias = (
-    ev.SessionStarted | ev.GuardrailChecked | ev.SessionEnded | ev.MessageQueued | ev.ContextReductionPending
+    ev.SessionStarted
+    | ev.GuardrailChecked
+    | ev.SessionEnded
+    | ev.MessageQueued
+    | ev.MessageWithdrawn
+    | ev.ContextReductionPending
 )
 
 
@@ -106,6 +111,7 @@ class Story:
                 | ev.GuardrailChecked()
                 | ev.SessionEnded()
                 | ev.MessageQueued()
+                | ev.MessageWithdrawn()
                 | ev.ContextReductionPending()
             ):
                 self._silent(event)

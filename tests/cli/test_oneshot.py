@@ -245,6 +245,21 @@ def test_a_working_directory_that_is_gone_is_named(tmp_path, monkeypatch, capfd)
     assert run(["-p", "hi", "--provider", "echo", "--ephemeral", "-C", str(tmp_path)]) == 0
 
 
+def test_a_picture_that_the_prompt_names_goes_along(project, capfd):
+    """What cannot go along is said, and the prompt goes all the same."""
+    (project / "dot.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
+    (project / "no.png").write_text("no picture")
+    script = write(project, ANSWER)
+    assert (
+        run(["-p", "what is in @dot.png, @no.png and @gone.png?", "--script", script, "--name", "seen"]) == 0
+    )
+    assert "no.png is no PNG" in capfd.readouterr().err
+    assert run(["sessions", "export", "seen", "--format", "jsonl"]) == 0
+    entries = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    (said,) = [entry for entry in entries if entry["type"] == "operator-message"]
+    assert [part["kind"] for part in said["content"]] == ["text", "image"]
+
+
 # ── --json-schema ──
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Answer, Interrupt, Reset
+from agent_cli.kernel.commands import Answer, Interrupt, Reset, Withdraw
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.usage import Usage
@@ -344,6 +344,29 @@ async def test_messages_to_a_halted_session_survive_the_process_and_come_in_orde
     assert reopened.state.queued == ()
     for one in (session, reopened):
         await one.close()
+
+
+async def test_what_waits_can_be_taken_back_and_stays_taken_back():
+    log, provider = ListLog(), Playing(says("long"), says("ok"))
+    provider.hold = asyncio.Event()
+    session = open_session(provider, log=log)
+    session.send(say("go"))
+    await settle()
+    session.send(say("first", "after"))
+    session.send(say("second", "after"))
+    taken, kept = session.state.waiting
+    session.send(Withdraw(taken))
+    session.send(Withdraw(taken))
+    session.send(Withdraw(99))
+    assert list(session.state.waiting) == [kept]
+    assert list(again(log, Playing()).state.waiting) == [kept]
+    assert sum(isinstance(event, ev.MessageWithdrawn) for event in log.events) == 1
+    provider.hold.set()
+    await session.idle()
+    said = [part.text for m in provider.asked[1].messages for part in m.parts if isinstance(part, Text)]
+    assert said[-1] == "second"
+    assert "first" not in said
+    await session.close()
 
 
 async def test_what_waited_in_a_process_that_died_goes_out_with_the_next_word():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.segment import Segment
 
-from agent_cli.kernel.messages import Block, Text
+from agent_cli.kernel.messages import Block, Document, Image, Text
+from agent_cli.talk.attachments import LABEL
 from agent_cli.talk.untrusted import clean
 from agent_cli.tui.blocks.item import Item, head_and_tail, rows_of
 from agent_cli.tui.ink import Ink
@@ -15,8 +16,11 @@ HEAD, TAIL = 12, 4
 
 
 def words_of(content: tuple[Block, ...]) -> str:
-    """The text of a message; what is not text is named."""
-    return "\n".join(part.text if isinstance(part, Text) else _named(part) for part in content)
+    """The text of a message; what is not text is named where the text does not do that."""
+    text = "\n".join(part.text for part in content if isinstance(part, Text))
+    files = [part for part in content if not isinstance(part, Text)]
+    unnamed = files[len(LABEL.findall(text)) :]
+    return "\n".join(filter(None, [text, *map(_named, unnamed)]))
 
 
 class Operator(Item):
@@ -57,7 +61,6 @@ class Operator(Item):
         return True
 
 
-def _named(part: Block) -> str:
-    data = "" if isinstance(part, Text) else part.data
-    kind = "" if isinstance(part, Text) else part.media_type
-    return f"[{kind}, {len(data) * 3 // 4 // 1024 + 1:,} KB]"
+def _named(part: Image | Document) -> str:
+    name = f"{part.name}, " if isinstance(part, Document) and part.name else ""
+    return f"[{name}{part.media_type}, {len(part.data) * 3 // 4 // 1024 + 1:,} KB]"

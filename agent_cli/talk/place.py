@@ -1,0 +1,15 @@
+"""Where the work is done, and by which model."""
+
+from __future__ import annotations
+
+from agent_cli.kernel.usage import ModelCard
+from agent_cli.talk.commands.command import Host
+
+
+def cwd_of(host: Host) -> str:
+    return (host.session.state.cwd if host.session is not None else "") or host.welcome.cwd
+
+
+def card_of(host: Host) -> ModelCard | None:
+    """None before a session is open."""
+    return host.session.state.card if host.session is not None else None
