@@ -35,6 +35,16 @@ async def names(tmp_path: Path, **flags: Any) -> set[str]:
     return found
 
 
+async def test_what_each_request_pays_for_the_tools(tmp_path: Path):
+    """Each call of the model carries all of it: 2,900 tokens, where four bytes are one."""
+    session = opened(tmp_path)
+    specs = [tool.spec for tool in session._core.tools().values()]
+    size = sum(len(msgspec.json.encode((spec.name, spec.description, spec.schema))) for spec in specs)
+    await session.close()
+    assert len(specs) >= 23
+    assert size / 4 < 2_900
+
+
 async def test_a_task_class_leaves_tools_out_and_enabling_gives_them_back(tmp_path: Path):
     assert "bash" not in await names(tmp_path, session__task_class="review")
     assert "bash" in await names(tmp_path, session__task_class="review", tools__enable=("bash",))

@@ -11,7 +11,7 @@ from agent_cli.engine.own_tools.words import spec_of
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import Output, Shown
 from agent_cli.kernel.messages import Text
-from agent_cli.kernel.wire import Arguments, describe
+from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
 
 NAME = "ask_user"
@@ -19,8 +19,8 @@ NOBODY = "Nobody is here to answer. Decide by yourself, prefer what is easy to u
 
 
 class QuestionArguments(Arguments, frozen=True):
-    question: Annotated[str, describe("one question, with what he has to know for it")]
-    options: Annotated[tuple[str, ...], Meta(max_length=9), describe("short answers to choose from")] = ()
+    question: Annotated[str, for_people("one question, with what he has to know for it")]
+    options: Annotated[tuple[str, ...], Meta(max_length=9), for_people("short answers to choose from")] = ()
 
 
 class AskUser:
