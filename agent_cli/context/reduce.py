@@ -6,6 +6,7 @@ The log is never rewritten; a plan becomes an event, and the view follows from t
 from __future__ import annotations
 
 import json
+import re
 from typing import NamedTuple
 
 from agent_cli.context.view import SUMMARY_OPENING, Item, cleared_result
@@ -287,6 +288,7 @@ def digest(dropped: tuple[Item, ...], room: int = DIGEST_ROOM) -> str:
 
 
 KNOWN_HEADING = "## What was known before that"
+EARLIER_CALLS = re.compile(r"- and (\d+) earlier calls?")
 LEDGER_HEADING = "## Tool calls so far, newest first, without their results"
 
 
@@ -296,14 +298,18 @@ def _listed(call: ToolCall) -> str:
 
 
 def _ledger(calls: list[str], room: int) -> list[str]:
-    """The newest that fit, and how many are left out."""
+    """The newest that fit, and how many are left out, those that an earlier list left out with them."""
+    counted = EARLIER_CALLS.fullmatch(calls[-1]) if calls else None
+    earlier = int(counted[1]) if counted else 0
+    calls = calls[:-1] if counted else calls
     lines: list[str] = []
     for line in calls:
         room -= len(line.encode()) + 1
         if room < 0 or len(lines) >= DIGEST_CALLS:
-            return [*lines, f"- and {len(calls) - len(lines)} earlier calls"]
+            break
         lines.append(line)
-    return lines
+    left = earlier + len(calls) - len(lines)
+    return [*lines, f"- and {left} earlier call{'s' * (left != 1)}"] if left else lines
 
 
 def _unlisted(earlier: str) -> tuple[str, list[str]]:

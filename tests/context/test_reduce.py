@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from hypothesis import given
@@ -198,6 +199,24 @@ def test_chunks_lose_nothing_but_split_characters(text: str, size: int):
     joined = "".join(reduce.chunks(text, size))
     assert len(joined.encode()) >= len(text.encode()) - 8 * (len(text.encode()) // size + 1)
     assert text.isascii() <= (joined == text)
+
+
+def test_digests_of_digests_count_every_call_that_is_left_out():
+    events: list[ev.Recorded] = [ev.OperatorMessage((Text("do it"),))]
+    for turn in range(6):
+        for n in range(30):
+            call = ToolCall(
+                f"{turn}-{n}", "read", {}, f'{{"path": "a file with a name that is not short {turn}-{n}"}}'
+            )
+            events += [
+                ev.AssistantMessage((call,), "p", "m"),
+                ev.ToolReturned(call.call_id, "read", ev.Output((Text("x"),))),
+            ]
+        text = reduce.digest(view_of(events).items(), 4_000)
+        events.append(ev.CompactionPerformed("mechanical", 0, 0, summary=text, keeps_from=10_000))
+        events.append(ev.OperatorMessage((Text("go on"),)))
+        listed, left = text.count("- read "), re.findall(r"and (\d+) earlier call", text)
+        assert listed + sum(map(int, left)) == 30 * (turn + 1)
 
 
 def test_a_digest_of_a_digest_has_one_list_of_calls():
