@@ -172,7 +172,7 @@ class Conversation:
                 return
             elif session.state.pending and self._seen >= session.state.seq:
                 await self._decide(session, next(iter(session.state.pending.values())))
-            elif self.desk.running or self._seen < session.state.seq:
+            elif self.desk.running or self.desk.rewinding or self._seen < session.state.seq:
                 await self._wait()
             elif self.stage.questions:
                 await self._done(self.stage.questions.popleft()())

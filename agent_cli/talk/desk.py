@@ -14,6 +14,7 @@ from agent_cli.kernel.commands import (
     Compact,
     Interrupt,
     Mode,
+    Rewind,
     Say,
     SetMode,
 )
@@ -32,6 +33,8 @@ from agent_cli.talk.stage import Stage
 
 OUTCOMES = (ev.CompactionPerformed, ev.CheckpointPerformed, ev.ContextReductionFailed, ev.OperatorNote)
 """One of these says what came of a compaction that was ordered."""
+BACK = (ev.Rewound, ev.OperatorNote)
+"""One of these says what came of a rewind that was ordered."""
 
 
 class Surface(Protocol):
@@ -54,7 +57,8 @@ class Surface(Protocol):
 class Desk:
     """The host of the slash commands. `unsent` waits for a session to open.
 
-    `compacting` is the time since when an ordered compaction runs, in epoch seconds; 0 while none does.
+    `compacting` is the time since when an ordered compaction runs, in epoch seconds; 0 while none does. `rewinding` says that
+    nobody knows yet what came of a rewind that was ordered.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class Desk:
         self.guide = guide
         self.lacks = lacks
         self.compacting = 0.0
+        self.rewinding = False
         self._since = 0  # the last fact before the compaction
         self._surface = surface
         self.stage = surface.stage
@@ -97,7 +102,7 @@ class Desk:
 
     def attach(self, session: Door) -> None:
         """The session is open: what was typed before goes to it."""
-        self.session = session
+        self.session, self.rewinding = session, False
         if self._mode != self.welcome.mode:
             self.order(SetMode(self._mode))
         waiting, self.unsent = self.unsent, []
@@ -109,6 +114,8 @@ class Desk:
         self.ledger.feed(entry)
         if entry.seq > self._since and not entry.branch and isinstance(entry.event, OUTCOMES):
             self.compacting = 0.0
+        if entry.seq > self._since and not entry.branch and isinstance(entry.event, BACK):
+            self.rewinding = False
 
     def take(
         self, text: str, when: Literal["steer", "after"] = "steer", files: tuple[Block, ...] = ()
@@ -150,10 +157,12 @@ class Desk:
             return
         if isinstance(command, Compact | Checkpoint):
             self.compacting, self._since = time(), self.session.state.seq
+        if isinstance(command, Rewind):
+            self.rewinding, self._since = True, self.session.state.seq
         try:
             self.session.send(command)
         except AgentError as problem:
-            self.compacting = 0.0
+            self.compacting, self.rewinding = 0.0, False
             self._surface.tell(Alarm("The session did not take that.", str(problem)))
         self._surface.refresh_facts()
 

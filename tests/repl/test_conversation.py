@@ -12,7 +12,7 @@ import pytest
 from agent_cli.context.breakdown import Share
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.approvals import ApprovalRequested
-from agent_cli.kernel.commands import Answer, Command, Interrupt, Say, SetMode
+from agent_cli.kernel.commands import Answer, Command, Interrupt, Rewind, Say, SetMode
 from agent_cli.kernel.errors import ModelGone, SessionLocked, StoreUnwritable
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.repl.asker import whole
@@ -90,6 +90,8 @@ class Answering(FakeSession):
                 self.play(ev.ApprovalDecided(call_id, "bash", allowed, "operator"), *self.turns.pop(0))
             case Interrupt():
                 self.play(ev.TurnError("canceled", "interrupted", 130, "interrupted by the operator"))
+            case Rewind(to, what):
+                asyncio.get_running_loop().call_soon(self.play, ev.Rewound(to, what != "files"))
             case _:
                 pass
 
@@ -327,6 +329,15 @@ async def test_a_message_that_was_gone_back_to_is_the_beginning_of_the_next_line
     typed = Typed("/rewind", "1", "2")
     await talk(session, typed)
     assert typed.prompts[-1] == ("> ", "the first message")
+
+
+async def test_a_line_behind_a_rewind_waits_until_it_is_done():
+    session = Answering(said("again"))
+    turn(session, "the first message")
+    answer(session, "the answer")
+    text, _ = await talk(session, Typed("/rewind 1", "otherwise"))
+    assert [type(command) for command in session.commands] == [Rewind, Say]
+    assert text.index("rewound: ") < text.index("again")
 
 
 async def test_a_call_that_was_running_when_the_process_stopped_is_told_when_one_goes_on():
