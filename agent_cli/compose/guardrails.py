@@ -79,7 +79,7 @@ def _reset(log: Log, settings: Settings, order: Reset) -> Standing:
 
 
 def _fold(session: str, entries: list[Entry], settings: Settings) -> State:
-    """What the session's own runs were told on their command lines is in no config: its trips know it."""
+    """What the session's own runs were told on their command lines is in no config: its turns and trips know it."""
     state = State(session, ModelCard("", ""), Limits())
     for entry in entries:
         state.feed(entry)
@@ -88,12 +88,19 @@ def _fold(session: str, entries: list[Entry], settings: Settings) -> State:
 
 
 def _limits(halts: Halts, settings: Settings) -> Limits:
-    said = limits(settings, attended=True)
-    if settings.agent.max_session_cost_usd is None:
-        said = msgspec.structs.replace(said, max_session_cost=halts.ceiling)
-    if settings.agent.max_turn_cost_usd is None and halts.cost is not None and halts.cost.signal == TURN_COST:
-        said = msgspec.structs.replace(said, max_turn_cost=halts.cost.limit)
-    return said
+    """What no config says is what the latest turn had, and what the trips know of ceilings on money."""
+    budgets, agent, had = settings.budgets, settings.agent, halts.ceilings or Limits()
+    dear = halts.cost.limit if halts.cost is not None and halts.cost.signal == TURN_COST else None
+    known = (
+        ("max_steps", budgets.max_steps, had.max_steps),
+        ("max_tool_calls", budgets.max_tool_calls, had.max_tool_calls),
+        ("max_tokens", budgets.max_tokens, had.max_tokens),
+        ("max_duration", budgets.max_duration, had.max_duration),
+        ("max_turn_cost", agent.max_turn_cost_usd, had.max_turn_cost or dear),
+        ("max_session_cost", agent.max_session_cost_usd, had.max_session_cost or halts.ceiling),
+    )
+    unsaid = {name: value for name, said, value in known if said is None}
+    return msgspec.structs.replace(limits(settings, attended=True), **unsaid)
 
 
 def _watchdog(halts: Halts, settings: Settings) -> str:

@@ -343,7 +343,8 @@ class Session:
         core.cut_off = ""
         core.refusals = Refusals()
         halts = core.halts()
-        core.record(ev.TurnStarted(core.model.card.id, core.parts.task_class, core.parts.guards))
+        parts = core.parts
+        core.record(ev.TurnStarted(core.model.card.id, parts.task_class, parts.guards, parts.limits))
         if halts:
             core.record(endings.refused(telling.halted(halts, self.id)))
             return

@@ -30,7 +30,7 @@ class Halts(msgspec.Struct):
     """Fed every event of a session, in order. Counts are of turns in a row.
 
     `ceiling` is the session's cost ceiling as the last trip knew it, without what was granted. `mode` is that of the
-    watchdog in the latest turn, "" where nobody knows it; `unread` are trips and resets that could not be read.
+    watchdog in the latest turn, "" where nobody knows it, `ceilings` what that turn had; `unread` are trips and resets that could not be read.
     """
 
     trips: list[ev.GuardrailTrip] = msgspec.field(default_factory=list[ev.GuardrailTrip])
@@ -42,6 +42,7 @@ class Halts(msgspec.Struct):
     cuts: int = 0
     cut_by: str = ""
     mode: str = ""
+    ceilings: Limits | None = None
     unread: int = 0
     _dear: bool = False
     _cut: str = ""
@@ -52,9 +53,9 @@ class Halts(msgspec.Struct):
                 self._trip(event)
             case ev.GuardrailReset(guardrail, added):
                 self._reset(guardrail, added)
-            case ev.TurnStarted(guards=guards):
+            case ev.TurnStarted(guards=guards, ceilings=ceilings):
                 self._dear, self._cut = False, ""
-                self.mode = guards.rpartition(" ")[2]
+                self.mode, self.ceilings = guards.rpartition(" ")[2], ceilings
             case ev.TurnCompleted():
                 self._end_turn()
             case ev.TurnError(error_kind) if error_kind != "refused":

@@ -26,6 +26,7 @@ from agent_cli.kernel.guarded import GuardrailTrip as GuardrailTrip
 from agent_cli.kernel.guarded import Severity as Severity
 from agent_cli.kernel.guarded import StopScope as StopScope
 from agent_cli.kernel.guarded import Surface as Surface
+from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Block, Effort, Said, ToolCall
 from agent_cli.kernel.outcomes import Outcome as Outcome
 from agent_cli.kernel.outputs import Display as Display
@@ -60,11 +61,15 @@ class SessionStarted(Value, frozen=True, tag="session-started"):
 
 
 class TurnStarted(Value, frozen=True, tag="turn-started"):
-    """`task_class` is the kind of work, `guards` the version, profile and mode of what watches it."""
+    """`task_class` is the kind of work, `guards` the version, profile and mode of what watches it.
+
+    `ceilings` are those that the session was opened with, without what was granted; null where nobody knows them.
+    """
 
     model: str
     task_class: str = ""
     guards: str = ""
+    ceilings: Limits | None = None
 
 
 class OperatorMessage(Value, frozen=True, tag="operator-message"):

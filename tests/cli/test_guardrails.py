@@ -112,6 +112,26 @@ def test_show_knows_from_its_trips_that_a_session_was_watched_strictly(session, 
     assert "watchdog off" in asked(capfd, "--watchdog", "off", "guardrails", "show", session)[1]
 
 
+def test_show_knows_what_the_last_turn_of_the_session_was_armed_with(session, capfd, tmp_path):
+    """Also where that was said on its command line, or was the default of a run that nobody watches."""
+    (tmp_path / "script.jsonl").write_text('{"text": "Hello."}\n')
+    code, out, _ = asked(
+        capfd, "-p", "hi", "--script", "script.jsonl", "--max-tool-calls", "7", "--output-format", "json"
+    )
+    assert code == 0
+    armed = asked(capfd, "guardrails", "show", json.loads(out)["session"])[1]
+    for bound in (
+        "watchdog enforce",
+        "1 of 200 a turn",
+        "0 of 7 a turn",
+        "14,400 s a turn",
+        "of $10.0000 a session",
+    ):
+        assert bound in armed
+    free = asked(capfd, "--max-session-cost-usd", "0", "guardrails", "show", json.loads(out)["session"])[1]
+    assert "a session" not in free, "what is said now counts"
+
+
 def test_one_guardrail_is_as_good_a_name(session, capfd):
     told = asked(capfd, "guardrails", "show", session)
     assert asked(capfd, "guardrail", "show", session) == told
