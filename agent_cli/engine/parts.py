@@ -17,7 +17,7 @@ from agent_cli.guardrails.gate import Gate
 from agent_cli.guardrails.kill_switch import Switches, none_on
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel.commands import CheckpointMode, Verdict
-from agent_cli.kernel.events import SessionStarted
+from agent_cli.kernel.events import OperatorNote, SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
 from agent_cli.kernel.usage import ModelCard
@@ -164,3 +164,11 @@ class Parts(msgspec.Struct, frozen=True):
     gate: Gate | None = None
     guards: str = ""
     on_close: Callable[[], None] = _nothing
+
+    def told(self, warnings: tuple[str, ...]) -> list[OperatorNote]:
+        """What is told when the session is first talked to; `warnings` are what its log adds."""
+        return [
+            *(OperatorNote(line, "detail") for line in self.details),
+            *(OperatorNote(line) for line in self.openings),
+            *(OperatorNote(line, "warning") for line in (*self.notices, *warnings)),
+        ]

@@ -67,12 +67,7 @@ class Session:
         self.writes = _writes(parts)
         self._idle = asyncio.Event()
         self._idle.set()
-        self._notices = [
-            *(ev.OperatorNote(line, "detail") for line in parts.details),
-            *(ev.OperatorNote(line) for line in parts.openings),
-            *(ev.OperatorNote(line, "warning") for line in parts.notices),
-            *(ev.OperatorNote(line, "warning") for line in telling.unread(self.state.halts.unread, self.id)),
-        ]
+        self._notices = parts.told(telling.unread(self.state.halts.unread, self.id))
         self._revoked = ""  # what the model is yet to be told
         self._paused = bool(self.state.waiting)  # what waits goes out with the operator's next word
         self._closed = False
