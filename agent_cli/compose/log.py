@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ from agent_cli.config import places
 from agent_cli.config.settings import Settings
 from agent_cli.guardrails.kill_switch import Switches as KillSwitches
 from agent_cli.guardrails.kill_switch import none_on
-from agent_cli.kernel.errors import ConfigError
+from agent_cli.kernel.errors import ConfigError, SessionNotFound
 from agent_cli.kernel.switching import KillSwitch
 from agent_cli.ports import Log
 
@@ -92,14 +93,21 @@ def _opened(store: SqliteStore | MemoryStore, options: RunOptions, cwd: str) -> 
 
 def _forked(store: SqliteStore | MemoryStore, wanted: str) -> Kept:
     """A copy of the session up to an entry: ID@ENTRY, or ID for all of it."""
-    name, at, seq = wanted.rpartition("@")
-    if not (at and seq.isascii() and seq.isdigit()):
-        name, seq = wanted, ""
-    source = store.find(name)
-    log = store.fork(source.id, new_id(), int(seq) if seq else None)
+    source, upto = _at_entry(store, wanted)
+    log = store.fork(source.id, new_id(), upto)
     found = store.find(log.session)
     told = f"forked from {source.id} at entry {found.events}"
     return Kept(log, found.model, store.close, (told,), found.events)
+
+
+def _at_entry(store: SqliteStore | MemoryStore, wanted: str) -> tuple[SessionInfo, int | None]:
+    """A name may hold an @ itself."""
+    name, at, seq = wanted.rpartition("@")
+    if not (at and seq.isascii() and seq.isdigit()):
+        return store.find(wanted), None
+    with suppress(SessionNotFound):
+        return store.find(wanted), None
+    return store.find(name), int(seq)
 
 
 def _find(store: SqliteStore | MemoryStore, wanted: str | None, cwd: str) -> SessionInfo:

@@ -46,6 +46,12 @@ def test_a_fork_goes_its_own_way_and_says_where_it_comes_from(ask, first):
     assert fork["title"] == source["title"] == "mend the <parser>"
 
 
+def test_a_name_with_an_at_sign_can_be_forked_too(ask):
+    assert ask("-p", "hello", "--provider", "echo", "--name", "mail@3")[0] == 0
+    assert ask("-p", "all of it", "--provider", "echo", "--fork", "mail@3")[0] == 0
+    assert "at entry 5" in ask("-p", "a part", "--provider", "echo", "--fork", "mail@3@5")[2]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
