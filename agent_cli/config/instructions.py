@@ -65,7 +65,10 @@ def nested_instructions(path: Path, root: Path, user: Path) -> tuple[Instruction
 
     None for a path elsewhere, or in a directory of the operator's own (`user`), of git or of an agent.
     """
-    top, real = Path(os.path.realpath(root)), Path(os.path.realpath(path))
+    try:
+        top, real = Path(os.path.realpath(root)), Path(os.path.realpath(path))
+    except OSError:  # a link that became something else while it was followed
+        return ()
     if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(user)):
         return ()
     below = real.relative_to(top).parts

@@ -20,7 +20,7 @@ from agent_cli.permissions.rules import (
     about,
     allows_line,
     allows_path,
-    closes_to_commands,
+    closes,
     denies,
     names_place,
     parse,
@@ -73,10 +73,9 @@ def deny_rules(proposal: Proposal, facts: Facts) -> Ruling | None:
     for rule in about(facts.deny, proposal):
         if denies(rule, proposal, facts.roots):
             return Ruling("deny", f"deny: {rule.text}", f"the rule '{rule.text}' forbids it")
-    if proposal.touches.command is not None:
-        for text in facts.deny:
-            if closes_to_commands(parse(text), proposal.touches.paths, facts.roots):
-                return Ruling("deny", f"deny: {text}", f"the rule '{text}' closes a file that it touches")
+    for text in facts.deny:
+        if closes(parse(text), proposal.touches.paths, facts.roots):
+            return Ruling("deny", f"deny: {text}", f"the rule '{text}' closes what it touches")
     return None
 
 

@@ -24,6 +24,7 @@ from agent_cli.ports import PathUse, Proposal
 
 _HEAD = re.compile(r"([A-Za-z_][\w*-]*):(?!//)(.*)", re.DOTALL)
 _ALL_IN_IT = re.compile(r"(?<=[^/*])(/\*+)+$")
+_WRITING = ("write_file", "edit_file", "apply_patch", "delete_file")
 SHELL = "bash"
 Roots = tuple[tuple[str, str], ...]
 
@@ -80,15 +81,15 @@ def denies(rule: Rule, proposal: Proposal, roots: Roots) -> bool:
     return globs.flat(rule.pattern).fullmatch(touches.subject) is not None
 
 
-def closes_to_commands(rule: Rule, uses: Iterable[PathUse], roots: Roots) -> bool:
-    """What may not be read or written with a tool for files may not be with a shell either.
+def closes(rule: Rule, uses: Iterable[PathUse], roots: Roots) -> bool:
+    """What may not be read or written with one tool for files may not be with another, nor with a shell.
 
-    A rule for all files refuses the tool, not every command. One for all that lies in a directory closes the directory
-    itself: a command that is given that takes what is in it.
+    A rule for all files refuses the tool, not every other one. One for all that lies in a directory closes the directory
+    itself: a command that is given that takes what is in it. What may not be read may not be edited: that shows it.
     """
     if not rule.tool or rule.is_everything:
         return False
-    reads, writes = rule.is_about("read_file"), rule.is_about("write_file") or rule.is_about("edit_file")
+    reads, writes = rule.is_about("read_file"), any(map(rule.is_about, _WRITING))
     pattern = _ALL_IN_IT.sub("", rule.pattern) or rule.pattern
     touched = (use for use in uses if reads or (writes and use.access == "w"))
     return any(below(pattern, use.path, roots) for use in touched)

@@ -33,6 +33,8 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a block device"),
 )
+_WALK = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Flags for a directory that is only gone through; a link is none."""
 
 
 def explain(problem: OSError, doing: str, shown: str) -> ToolError:
@@ -76,29 +78,63 @@ def content_of(path: str) -> bytes | None:
 def replace(path: str, raw: bytes) -> None:
     """The whole file in one step: readers see the old content or the new one, never a part.
 
-    Keeps mode, owner where the system permits it, and extended attributes; makes parents. Raises OSError.
+    `path` is resolved: where a link stands in it by now, nothing is written. Keeps mode, owner where the system permits
+    it, and extended attributes; makes parents. Raises OSError.
     """
     place = Path(path)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    beside = staged(path, raw, like=path)
+    if os.open not in os.supports_dir_fd:  # Windows
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _put(staged(path, raw, like=path), place, None)
+        return
+    parent = _opened(place.parent)
     try:
-        beside.replace(place)
+        _put(staged(path, raw, like=path, parent=parent), place, parent)
+    finally:
+        os.close(parent)
+
+
+def _put(beside: Path, place: Path, parent: int | None) -> None:
+    new, old = (beside, place) if parent is None else (Path(beside.name), Path(place.name))
+    try:
+        os.replace(new, old, src_dir_fd=parent, dst_dir_fd=parent)
     except BaseException:
         with contextlib.suppress(OSError):
-            beside.unlink()
+            os.unlink(new, dir_fd=parent)
         raise
 
 
-def staged(path: str, raw: bytes, *, like: str) -> Path:
+def _opened(directory: Path) -> int:
+    """A descriptor of the directory, reached through no link; it is made where it is missing. Raises OSError."""
+    reached = os.open("/", _WALK)
+    try:
+        for name in directory.parts[1:]:
+            further = _step(name, reached)
+            os.close(reached)
+            reached = further
+    except BaseException:
+        os.close(reached)
+        raise
+    return reached
+
+
+def _step(name: str, directory: int) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        return os.open(name, _WALK, dir_fd=directory)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, dir_fd=directory)
+    return os.open(name, _WALK, dir_fd=directory)
+
+
+def staged(path: str, raw: bytes, *, like: str, parent: int | None = None) -> Path:
     """The content in a file beside its place, with mode, owner and attributes of `like` where that exists.
 
-    Its parent exists. Raises OSError; nothing is left then.
+    Its parent exists, and is `parent` where that is open. Raises OSError; nothing is left then.
     """
     old = _facts(Path(like))
     beside = Path(path).parent / f".agent-{os.urandom(6).hex()}.tmp"
-    descriptor = os.open(
-        beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600
-    )
+    named = beside if parent is None else Path(beside.name)
+    flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600
+    descriptor = os.open(named, flags, mode, dir_fd=parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(raw)
@@ -107,7 +143,7 @@ def staged(path: str, raw: bytes, *, like: str) -> Path:
                 _keep(file.fileno(), like, old)
     except BaseException:
         with contextlib.suppress(OSError):
-            beside.unlink()
+            os.unlink(named, dir_fd=parent)
         raise
     return beside
 

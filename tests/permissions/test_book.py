@@ -16,7 +16,7 @@ from agent_cli.permissions.rules import closed
 from agent_cli.permissions.suggest import grant_for, suggestion
 from agent_cli.ports import Facts, Proposal, Ruling, Touches
 from tests.fakes.pace import slowness
-from tests.permissions.calls import CONTROL, ROOT, bash, facts, network, read, write
+from tests.permissions.calls import CONTROL, ROOT, bash, facts, file, network, read, write
 
 NOTE = Proposal("todo", False, Touches("none", "2 items"))
 EVERY = {
@@ -584,3 +584,18 @@ def test_for_a_line_that_names_a_secret_only_the_line_itself_is_worth_keeping() 
         proposal = bash(line, f"{ROOT}/.env")
         assert suggestion(proposal) == f"bash:{line}"
         assert judge(proposal, facts(allow=(suggestion(proposal),))).verdict == "allow"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_one_tool_for_files_may_not_touch_no_other_one_may(mode: Mode) -> None:
+    denied = facts(mode, deny=("read_file:secret/**", "write_file:kept/**", "apply_patch:*"), allow=("*",))
+    for tool in ("read_file", "json_query", "read_many_files", "stat", "list_dir"):
+        assert judge(file(tool, f"{ROOT}/secret/a"), denied).verdict == "deny"
+        assert judge(file(tool, f"{ROOT}/kept/a"), denied).verdict == "allow"
+    for tool in ("write_file", "edit_file", "delete_file"):
+        assert judge(file(tool, f"{ROOT}/kept/a", "w"), denied).verdict == "deny"
+        assert judge(file(tool, f"{ROOT}/secret/a", "w"), denied).verdict == "deny", "it would show it"
+    if mode != "plan":
+        assert judge(write(f"{ROOT}/other"), denied).verdict == "allow", (
+            "the rule for all files is for its tool"
+        )

@@ -165,8 +165,8 @@ async def test_a_disk_that_does_not_keep_what_it_takes_is_told(
     await bench.call("read_file", path="a.txt")
     kept = disk.staged
 
-    def lossy(path: str, raw: bytes, *, like: str) -> Path:
-        return kept(path, raw[:-1], like=like)
+    def lossy(path: str, raw: bytes, *, like: str, parent: int | None = None) -> Path:
+        return kept(path, raw[:-1], like=like, parent=parent)
 
     monkeypatch.setattr(disk, "staged", lossy)
     monkeypatch.setattr(staging, "staged", lossy)

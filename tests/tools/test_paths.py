@@ -17,6 +17,7 @@ from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import as_text
 from agent_cli.tools.builtin import builtin
+from agent_cli.tools.disk import replace
 from agent_cli.tools.workspace import Workspace
 
 
@@ -183,6 +184,19 @@ async def test_a_link_that_is_put_there_between_judging_and_running_is_not_follo
             await made.run(args, lambda _: None)
     assert (out / "c.txt").read_text() == "x"
     assert sorted(each.name for each in out.iterdir()) == ["c.txt", "dir", "into"]
+
+
+def test_a_write_goes_through_no_link_even_if_it_was_put_there_after_every_look(place: Path) -> None:
+    root, out = place / "project", place / "outside"
+    before = sorted(each.name for each in out.iterdir())
+    (root / "q").symlink_to(out)
+    for path in ("q/new.txt", "q/deep/er/new.txt", "q/c.txt"):
+        with pytest.raises(OSError, match="q"):
+            replace(str(root / path), b"y")
+    assert sorted(each.name for each in out.iterdir()) == before
+    assert (out / "c.txt").read_text() == "x"
+    replace(str(root / "made" / "deep" / "new.txt"), b"y")
+    assert (root / "made" / "deep" / "new.txt").read_bytes() == b"y"
 
 
 PATCH = "*** Begin Patch\n*** Update File: p/c.txt\n@@\n-inside\n+y\n*** End Patch"
