@@ -128,6 +128,8 @@ class Reducer:
             return
         if found is None:
             raise AgentError("there is nothing to compact yet: the conversation is one step long")
+        if found.saved < WORTH * self._size():
+            raise AgentError("there is little to compact: it would make less than a tenth of the next prompt")
         if self._untrue:
             if not self._truncate(found):
                 raise AgentError("what would be left is no smaller than the conversation")

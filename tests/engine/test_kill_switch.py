@@ -248,7 +248,7 @@ async def test_switches_that_cannot_be_read_count_as_on():
 async def test_a_summary_under_way_is_stopped():
     board = Board()
     session, log, clock = opened(
-        Playing(says("hello"), stalls), board=board, summary_prompt="Write a hand-over."
+        Playing(says("hello " * 400), stalls), board=board, summary_prompt="Write a hand-over."
     )
     await run(session, say("go"))
     session.send(Compact())

@@ -68,6 +68,18 @@ async def test_a_service_that_refuses_the_conversation_as_it_is_gets_a_transcrip
     assert summaries(log) == ["the summary\n\n## The operator's messages so far, verbatim\n\nlook"]
 
 
+async def test_a_summary_that_would_save_next_to_nothing_is_not_asked_for():
+    provider, log = Playing(says("hello", usage=Usage(input=9_000, output=2))), ListLog()
+    session = opened(provider, log, CARD)
+    await run(session, say("look"))
+    session.send(Compact())
+    await session.idle()
+    assert len(provider.asked) == 1
+    (note,) = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert note.startswith("not compacted: there is little to compact")
+    await session.close()
+
+
 async def test_a_service_that_refuses_that_too_has_given_no_summary():
     provider, log = await compacted(CARD, RequestRefused("no"), RequestRefused("not this either"))
     assert len(provider.asked) == 4
