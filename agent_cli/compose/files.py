@@ -1,11 +1,15 @@
-"""The files that a message may name: those of the working directory that nothing ignores."""
+"""The files that a message may name, and what they define: those of the working directory that nothing ignores."""
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from agent_cli.talk.door import Symbol
 
 MOST = 200_000
 LONGEST = 5.0
@@ -40,6 +44,27 @@ def files_below(directory: Path) -> list[str]:
         return list(_walked(directory))
     found = done.stdout.decode("utf-8", "replace").split("\0")
     return [path for path in dict.fromkeys(found) if path and "\n" not in path][:MOST]
+
+
+def symbols_below(directory: Path) -> list[Symbol]:
+    """What the source files define, by a program that reads them meanwhile; as far as it came where there are many."""
+    from agent_cli.tools import outline
+
+    sources = [path for path in files_below(directory) if "\t" not in path and outline.known(path)]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", outline.__file__],
+            cwd=directory,
+            input=os.fsencode("\0".join(sources)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=LONGEST + outline.SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    rows = (line.split("\t") for line in os.fsdecode(done.stdout).split("\n"))
+    return [Symbol(row[2], row[0], int(row[1])) for row in rows if len(row) == 3]
 
 
 def _walked(directory: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent_cli import __version__
-from agent_cli.compose.files import files_below
+from agent_cli.compose.files import files_below, symbols_below
 from agent_cli.compose.later import gates, prepare, watchdog_mode
 from agent_cli.compose.operators_log import follow
 from agent_cli.compose.options import RunOptions
@@ -59,6 +59,7 @@ class Known:
             Sessions(options, self.use),
             Workplace(options, log_of(options)),
             partial(_examine, options),
+            partial(symbols_below, options.cwd),
         )
 
     def use(self, settings: Settings, session: Session) -> None:

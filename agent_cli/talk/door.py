@@ -153,6 +153,14 @@ class Prompt(NamedTuple):
     arguments: str = ""
 
 
+class Symbol(NamedTuple):
+    """A function, a class or the like, and where it is defined: a path below the working directory, and a line from 1."""
+
+    name: str
+    path: str
+    line: int
+
+
 class Workplace(Protocol):
     """What is on disk around a session. Everything blocks and is called in a thread. Raises AgentError."""
 
@@ -182,7 +190,7 @@ class Workplace(Protocol):
 class Sources(NamedTuple):
     """What the screen asks for when it needs it. `rules` is None where nobody knows them.
 
-    `sessions` is None where none are kept, `workplace` where nobody knows the files. `models` and `files` (paths below the working directory) may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
+    `sessions` is None where none are kept, `workplace` where nobody knows the files. `models`, `files` (paths below the working directory) and `symbols` may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
     `examine` looks whether everything needed is there, None where nobody can; it blocks.
     `gates` are what decides about calls beside mode and rules, with how it is set.
     """
@@ -195,6 +203,7 @@ class Sources(NamedTuple):
     sessions: Sessions | None = None
     workplace: Workplace | None = None
     examine: Callable[[], Sequence[Condition]] | None = None
+    symbols: Callable[[], Sequence[Symbol]] = tuple
 
 
 class Leave(Plain, frozen=True):

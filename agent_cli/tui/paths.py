@@ -115,7 +115,7 @@ class Paths:
 
 
 def _one_text(paths: Sequence[str]) -> str:
-    return "".join(f"\n/{path}" for path in paths)
+    return "\n/" * bool(paths) + "\n/".join(paths)
 
 
 def token(text: str) -> str | None:

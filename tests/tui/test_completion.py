@@ -12,12 +12,12 @@ from agent_cli.compose.files import files_below
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text
 from agent_cli.talk import outside
-from agent_cli.talk.door import Sources, Welcome
+from agent_cli.talk.door import Sources, Symbol, Welcome
 from agent_cli.talk.history import History
 from agent_cli.tui import paths as paths_module
 from agent_cli.tui.past_search import PastSearch
 from agent_cli.tui.paths import Paths, quoted, token
-from tests.fakes.screen import screen, sees, strike, until
+from tests.fakes.screen import screen, sees, shown, strike, until
 from tests.fakes.session import FakeSession
 
 TREE = [
@@ -242,3 +242,19 @@ def test_a_look_that_takes_long_goes_on_with_the_next(monkeypatch: pytest.Monkey
         looks += 1
     assert found == whole
     assert 5 < looks < 20
+
+
+async def test_what_the_files_define_is_completed_too():
+    defined = [Symbol("parse_all", "docs/a page.py", 3), Symbol("lex", "src/lexer.py", 12)]
+    sources = Sources(files=lambda: TREE, symbols=lambda: defined)
+    async with screen(sources=sources) as (app, pilot):
+        composer = app.conversation.composer
+        strike(app, "mend @lex")
+        await sees(pilot, "src/lexer.py:12")
+        await pilot.press("down", "tab")
+        assert composer.text == "mend @src/lexer.py:12 lex "
+        strike(app, "and @#pa")
+        await sees(pilot, "docs/a page.py:3")
+        assert "src/parser.py" not in shown(app), "behind @# stand no files"
+        await pilot.press("enter")
+        assert composer.text == 'mend @src/lexer.py:12 lex and @"docs/a page.py":3 parse_all '
