@@ -29,11 +29,12 @@ arrivals: list[float] = []
 
 
 class Reply(NamedTuple):
-    """Text in pieces of which one is sent every `interval` seconds, or one call."""
+    """Text in pieces of which one is sent every `interval` seconds, or one call. `read` is how many tokens the prompt has."""
 
     pieces: tuple[str, ...]
     interval: float = 0.0
     call: tuple[str, str, str] | None = None
+    read: int = 0
 
 
 def reply(plan: str, results: int) -> Reply:
@@ -88,7 +89,7 @@ def chat_end(reply: Reply) -> Events:
             _chunk({"tool_calls": [{"index": 0, "id": ident, "type": "function", "function": function}]}),
         )
     yield "", _chunk({}, STOPPED["openai"][reply.call is not None])
-    usage = {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010}
+    usage = {"prompt_tokens": reply.read, "completion_tokens": 10, "total_tokens": reply.read + 10}
     yield "", {**_chunk({}), "choices": [], "usage": usage}
     yield "", "[DONE]"
 
@@ -106,7 +107,7 @@ def _chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
 
 def messages_start(reply: Reply) -> Events:
     usage = {
-        "input_tokens": 1000,
+        "input_tokens": reply.read,
         "output_tokens": 1,
         "cache_read_input_tokens": 0,
         "cache_creation_input_tokens": 0,
@@ -162,7 +163,7 @@ def responses_end(reply: Reply) -> Events:
         item = {"id": "i1", "type": "message", "role": "assistant", "content": [text]}
     item["status"] = "completed"
     yield _item("response.output_item.done", item)
-    usage = {"input_tokens": 1000, "output_tokens": 10, "total_tokens": 1010}
+    usage = {"input_tokens": reply.read, "output_tokens": 10, "total_tokens": reply.read + 10}
     usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     done = {"id": "r1", "object": "response", "status": "completed", "output": [item], "usage": usage}
     yield _response("response.completed", done)
@@ -244,7 +245,8 @@ async def answer(method: str, path: str, body: bytes, arrived: float, writer: as
     elif method == "POST" and dialect in DIALECTS:
         arrivals.append(arrived)
         content = json.loads(body)
-        await send_events(writer, events(dialect, reply(plan, results_in(content))))
+        said = reply(plan, results_in(content))._replace(read=len(body) // 4)
+        await send_events(writer, events(dialect, said))
     else:
         await send(writer, "404 Not Found", '{"error": {"message": "not here", "type": "not_found_error"}}')
 
