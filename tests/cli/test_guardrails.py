@@ -132,6 +132,21 @@ def test_show_knows_what_the_last_turn_of_the_session_was_armed_with(session, ca
     assert "a session" not in free, "what is said now counts"
 
 
+def test_a_session_database_in_the_project_hides_no_loop(session, capfd, tmp_path):
+    """What the program writes for itself while a command runs is nothing that the command did."""
+    (tmp_path / "a.txt").write_text("the same\n")
+    looks = [
+        {"calls": [{"name": "bash", "arguments": {"command": f"cat a.txt # look {number}"}}]}
+        for number in range(20)
+    ]
+    (tmp_path / "script.jsonl").write_text("".join(f"{json.dumps(look)}\n" for look in looks))
+    code, out, _ = asked(
+        capfd, "-p", "hi", "--script", "script.jsonl", "--permission-mode", "yolo", "--output-format", "json"
+    )
+    assert (code, json.loads(out)["outcome"]) == (1, "no-progress")
+    assert json.loads(out)["trips"][0]["signal"] == "no-news"
+
+
 def test_one_guardrail_is_as_good_a_name(session, capfd):
     told = asked(capfd, "guardrails", "show", session)
     assert asked(capfd, "guardrail", "show", session) == told
