@@ -154,8 +154,11 @@ class Terminal:
             await ready.wait()
         finally:
             loop.remove_reader(descriptor)
-        read = os.read(descriptor, LONGEST)
-        if not read:  # Ctrl+D: it counts when something is asked again
+        try:
+            read = os.read(descriptor, LONGEST)
+        except OSError:  # the terminal is gone
+            read = b""
+        if not read:  # also Ctrl+D: it counts when something is asked again
             self._ended = True
             return await _never()
         typed = read.decode("utf-8", "replace").removesuffix("\n")
