@@ -284,7 +284,7 @@ def _labelled(output: ev.Output, label: str) -> ev.Output:
 
 def _instead(output: ev.Output, told: str) -> ev.Output:
     """The result without anything of its content; what it changed stays told."""
-    return ev.Output((Text(told),), ok=False, changed=output.changed)
+    return ev.Output((Text(told),), ok=False, changed=output.changed, restless=output.restless)
 
 
 def _kept_out(stop: object) -> str:

@@ -137,7 +137,7 @@ class Watch:
         exact, name = self._results.names(called.key, text)
         denied = call_id in self._denied
         self._denied.discard(call_id)
-        fresh = bool(output.changed) and self.changes(called.key, name)
+        fresh = bool(set(output.changed) - set(output.restless)) and self.changes(called.key, name)
         came = Came(
             called, exact, name, output.ok, output.no_op, output.empty, denied, fresh, last=not self._open
         )

@@ -32,6 +32,7 @@ class Output(Plain, frozen=True):
     `ok` is False for every failure and refusal. `no_op` is set by our own tools only: nothing was changed
     because nothing had to be. `changed` are paths whose content is different now. `empty` says that a search or a
     command found nothing: a success without news.
+    `restless` are those of `changed` that change also while nothing runs, so that nobody knows who did it.
     """
 
     for_model: tuple[Block, ...]
@@ -40,6 +41,7 @@ class Output(Plain, frozen=True):
     no_op: bool = False
     changed: tuple[str, ...] = ()
     empty: bool = False
+    restless: tuple[str, ...] = ()
 
 
 def as_text(output: Output) -> str:

@@ -222,7 +222,9 @@ class _Running:
         blamed = "" if ok else self._sandbox.blamed(whole)
         self.notes += [note for note in (wanted, blamed) if note]
         shown = "\n".join(filter(None, (text, *(f"[{note}]" for note in self.notes))))
-        return Output((Text(shown),), ok=ok, changed=self._changed(), empty=ok and not text)
+        changed = self._changed()
+        restless = self._workspace.restless.among(changed)
+        return Output((Text(shown),), ok=ok, changed=changed, empty=ok and not text, restless=restless)
 
     def _changed(self) -> tuple[str, ...]:
         """Files that are different now; a line that only reads is not looked after."""
@@ -230,14 +232,13 @@ class _Running:
             return ()
         space = self._workspace
         named = (use.path for use in paths_of(self._command, space.cwd).uses)
-        found = changed_since(
+        return changed_since(
             self._begun,
             space.root,
             space.cwd,
             dict.fromkeys((*named, *space.seen.paths())),
             space.seen.is_known,
         )
-        return space.restless.without(found)
 
     def close(self) -> None:
         self._live.close()

@@ -83,10 +83,10 @@ class Restless:
                 self._found.add(path)
         self._left = {}
 
-    def without(self, changed: tuple[str, ...]) -> tuple[str, ...]:
-        """Behind a command that is said to have changed these: those that it may have."""
+    def among(self, changed: tuple[str, ...]) -> tuple[str, ...]:
+        """Behind a command in whose time these changed: those of which nobody knows that it was the command."""
         self._left = {path: at for path in changed if (at := _changed_at(path))}
-        return tuple(path for path in changed if path not in self._found)
+        return tuple(path for path in changed if path in self._found)
 
 
 def _changed_at(path: str) -> int:
