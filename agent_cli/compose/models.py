@@ -135,11 +135,13 @@ def fallbacks(registry: Registry, settings: Settings) -> tuple[str, ...]:
 
 
 def strange(settings: Settings) -> tuple[str, ...]:
-    """Notices of fallback models of a vendor that the table does not have: they may be new, or misspelt."""
+    """Notices of models that are asked later, of a vendor whose table does not have them: they may be new, or misspelt."""
+    named = [("fallback model", name, "the service of the model is down") for name in settings.model.fallback]
+    if settings.agentic.small_model:
+        named.append(("small model", settings.agentic.small_model, "a subtask begins"))
     return tuple(
-        f"fallback model {name}: it is not in the table of models; did you mean {near[0]}? It is first asked when the"
-        " service of the model is down"
-        for name in settings.model.fallback
+        f"{what} {name}: it is not in the table of models; did you mean {near[0]}? It is first asked when {when}"
+        for what, name, when in named
         if catalog.provider_of(name) and not catalog.knows(name) and (near := catalog.nearest(name))
     )
 

@@ -121,6 +121,13 @@ def test_a_fallback_that_may_be_misspelt_is_told_beside_the_nearest(options: Run
     assert "did you mean gpt-4.1-mini?" in told
 
 
+def test_so_is_the_model_of_subtasks(options: RunOptions):
+    options.flags = {"agentic.small_model": "claude-haiku-4-6"}
+    (told,) = strange(prepare(options).settings)
+    assert "did you mean claude-haiku-4-5?" in told
+    assert "when a subtask begins" in told
+
+
 async def test_how_often_a_request_is_made_is_a_setting(options: RunOptions):
     config(options, model={"attempts": 5, "name": "gpt-4.1"})
     session = open_session(options).session
