@@ -22,6 +22,7 @@ from agent_cli.permissions.rules import (
     allows_path,
     closes,
     denies,
+    is_about_files,
     names_place,
     parse,
 )
@@ -76,7 +77,18 @@ def deny_rules(proposal: Proposal, facts: Facts) -> Ruling | None:
     for text in facts.deny:
         if closes(parse(text), proposal.touches.paths, facts.roots):
             return Ruling("deny", f"deny: {text}", f"the rule '{text}' closes what it touches")
-    return None
+    return _untold(proposal, facts) if proposal.touches.unresolved else None
+
+
+def _untold(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """A command of which nobody can say what it touches may touch what is closed."""
+    text = next((text for text in facts.deny if is_about_files(parse(text))), "")
+    if not text or proposal.touches.command is None:
+        return None
+    reason = (
+        f"it cannot be told whether it touches what the rule '{text}' closes: {proposal.touches.unresolved}"
+    )
+    return Ruling("deny", f"deny: {text}", reason, "Name fewer files at once.")
 
 
 def hidden_commands(proposal: Proposal, facts: Facts) -> Ruling | None:

@@ -87,12 +87,17 @@ def closes(rule: Rule, uses: Iterable[PathUse], roots: Roots) -> bool:
     A rule for all files refuses the tool, not every other one. One for all that lies in a directory closes the directory
     itself: a command that is given that takes what is in it. What may not be read may not be edited: that shows it.
     """
-    if not rule.tool or rule.is_everything:
+    if not is_about_files(rule):
         return False
     reads, writes = rule.is_about("read_file"), any(map(rule.is_about, _WRITING))
     pattern = _ALL_IN_IT.sub("", rule.pattern) or rule.pattern
     touched = (use for use in uses if reads or (writes and use.access == "w"))
     return any(below(pattern, use.path, roots) for use in touched)
+
+
+def is_about_files(rule: Rule) -> bool:
+    """Whether it closes single files or directories, not a tool."""
+    return bool(rule.tool) and not rule.is_everything and any(map(rule.is_about, ("read_file", *_WRITING)))
 
 
 def below(pattern: str, path: str, roots: Roots) -> bool:

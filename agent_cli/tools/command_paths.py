@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import re
 from collections.abc import Iterator
+from itertools import islice, product
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -20,6 +24,11 @@ _MOST = 500
 _MOST_WORDS = 5_000
 """Each is looked up on the disk before anything runs."""
 _MOST_PLACES = 8
+_MOST_SPELLINGS = 100
+_MOST_PATTERNS = 200
+_WORKED_OUT = re.compile(r"[*?\[{]|\$\{?PWD")
+_PATTERN = re.compile(r"[*?\[]")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _LONGEST_NAME = 255
 Access: TypeAlias = Literal["r", "w"]
 
@@ -39,6 +48,8 @@ def paths_of(command: str, cwd: str) -> Found:
         for segment in scan(command).segments:
             if len(segment.words) > _MOST_WORDS:
                 return Found((), f"the command has more than {_MOST_WORDS:,} words")
+            if sum(_WORKED_OUT.search(word) is not None for word in segment.words) > _MOST_PATTERNS:
+                return Found((), f"the command holds more than {_MOST_PATTERNS} patterns")
             uses |= dict.fromkeys(_uses(segment, places))
             if segment.words[:1] == ("cd",):
                 into = segment.words[-1] if len(segment.words) > 1 else "~"
@@ -54,9 +65,9 @@ def paths_of(command: str, cwd: str) -> Found:
 
 
 def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:
-    for word, access in dict.fromkeys(_words(segment)):
-        for place in places:
-            path = _path(word, place, writes=access == "w")
+    for (word, access), place in product(dict.fromkeys(_words(segment)), places):
+        for spelled in _spelled(word, place):
+            path = _path(spelled, place, writes=access == "w")
             if path is not None:
                 yield PathUse(path, access)
 
@@ -92,6 +103,29 @@ def _parts(word: str) -> Iterator[str]:
     for mark in "=:@":
         if mark in word:
             yield word.rpartition(mark)[2]
+
+
+def _spelled(word: str, place: str) -> Iterator[str]:
+    """The word, and what a shell would make of it: `$PWD`, `{a,b}` and the files that a pattern matches."""
+    yield word
+    if not _WORKED_OUT.search(word):
+        return
+    whole = word.replace("${PWD}", place).replace("$PWD", place)
+    for each in islice(_alternatives(whole), _MOST_SPELLINGS):
+        if not _PATTERN.search(each):
+            yield each
+            continue
+        with contextlib.suppress(OSError, ValueError, re.error):
+            yield from islice(glob.iglob(each, root_dir=place), _MOST_SPELLINGS)  # noqa: PTH207  hidden files as a shell
+
+
+def _alternatives(word: str) -> Iterator[str]:
+    found = _BRACES.search(word)
+    if found is None:
+        yield word
+        return
+    for each in found.group(1).split(","):
+        yield from _alternatives(f"{word[: found.start()]}{each}{word[found.end() :]}")
 
 
 def _path(word: str, place: str, *, writes: bool) -> str | None:

@@ -599,3 +599,9 @@ def test_what_one_tool_for_files_may_not_touch_no_other_one_may(mode: Mode) -> N
         assert judge(write(f"{ROOT}/other"), denied).verdict == "allow", (
             "the rule for all files is for its tool"
         )
+
+
+def test_a_command_of_which_nobody_knows_what_it_touches_may_touch_what_is_closed() -> None:
+    untold = Proposal("bash", False, Touches("execute", "cat …", (), "cat …", unresolved="too many paths"))
+    assert judge(untold, facts("yolo", deny=("read_file:secret/**",))).verdict == "deny"
+    assert judge(untold, facts("yolo", deny=("bash:rm*", "read_file:*"))).verdict == "allow"

@@ -17,6 +17,7 @@ from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.events import as_text
 from agent_cli.tools.builtin import builtin
+from agent_cli.tools.command_paths import paths_of
 from agent_cli.tools.disk import replace
 from agent_cli.tools.workspace import Workspace
 
@@ -253,3 +254,17 @@ async def test_writing_breaks_a_hard_link_or_leaves_its_other_end_alone(place: P
     await write.run(write.arguments(path="hard.txt", content="changed"), lambda _: None)
     assert (root / "hard.txt").read_text().strip() == "changed"
     assert (out / "c.txt").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["priv*/f.txt", "p?ivate/f.txt", "[p]rivate/*", "{private,src}/f.txt", "$PWD/private/f.txt", "${PWD}/priv*", "pri{x,v{a,b}te}/f.txt"],
+)  # fmt: skip
+def test_what_a_shell_would_make_of_a_word_is_looked_at_too(place: Path, word: str) -> None:
+    root = place / "project"
+    (root / "private").mkdir()
+    (root / "private" / "f.txt").write_text("x")
+    touched = {use.path for use in paths_of(f"cat {word}", str(root)).uses}
+    assert touched & {str(root / "private"), str(root / "private" / "f.txt")}
+    quoted = {use.path for use in paths_of("grep 'a[b' {}", str(root)).uses}
+    assert quoted == set()
