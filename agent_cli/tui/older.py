@@ -16,6 +16,7 @@ from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.column import Column
 from agent_cli.tui.garbage import Garbage
 from agent_cli.tui.story import Story
+from agent_cli.tui.taken_back import take_back
 
 AT_ONCE = 1_500
 """Facts that are taken in at once."""
@@ -30,6 +31,7 @@ class Older:
         self._column = column
         self._session: Door | None = None
         self._since = 0
+        self._rewound: list[int] = []  # to before which messages the conversation was taken back
         self._seams: deque[tuple[int, Item]] = deque()  # facts before a step, and the last item they brought
         self._garbage = Garbage()
         self.mark = Notice("… the session goes on above: scroll up", gap=1)
@@ -40,6 +42,7 @@ class Older:
     def begin(self, session: Door) -> int:
         """The fact behind which the transcript begins: before a turn, where there is one."""
         self._session = session
+        self._rewound.clear()
         last = session.state.seq
         since = max(0, last - AT_ONCE)
         if since:
@@ -61,6 +64,9 @@ class Older:
         for entry in entries:
             if entry.seq > since:
                 story.apply(entry)
+        for to in self._rewound:
+            take_back(column, to, after=since)
+        self._rewound += [to for entry in entries if (to := _rewound(entry))]
         at = self._column.index(self.mark) + 1
         first = self._column.items[at] if at < len(self._column.items) else None
         self._column.add(column.items, at=at)
@@ -73,6 +79,8 @@ class Older:
         """Call before the column takes it: where a step begins the column may be cut, and garbage is no one's wait."""
         if entry.branch:
             return
+        if to := _rewound(entry):
+            self._rewound.append(to)
         begins = isinstance(entry.event, ev.TurnStarted | ev.StepStarted)
         if begins and self._column.items:
             self._seams.append((entry.seq - 1, self._column.items[-1]))
@@ -97,6 +105,12 @@ class Older:
         self._column.add([*first, self.mark], at=0)
         self._garbage.rest(everything=True)
         return True
+
+
+def _rewound(entry: ev.Entry) -> int:
+    """The message that the conversation was taken back to before, 0 for none."""
+    event = entry.event
+    return event.to if isinstance(event, ev.Rewound) and event.conversation and not entry.branch else 0
 
 
 def _from(entries: Sequence[ev.Entry], since: int) -> int:

@@ -19,6 +19,7 @@ from agent_cli.tui.blocks.operator import Operator
 from agent_cli.tui.blocks.reasoning import Reasoning
 from agent_cli.tui.blocks.told import block_of
 from agent_cli.tui.column import Column
+from agent_cli.tui.taken_back import take_back
 
 _Kind: TypeAlias = type[Answer | Reasoning]
 _CallFact: TypeAlias = (
@@ -51,6 +52,7 @@ class Story:
         self._live: list[Answer | Reasoning] = []  # what this request has streamed so far, in order
         self._calls: dict[str, Call] = {}
         self._typing: list[Call] = []  # calls whose arguments stream, and which are no fact yet
+        self._seq = 0  # of the entry that is told
         self._tally = Tally()
         self._subtasks = Below()
         self._carded: set[str] = set()  # branches of subtasks that a card tells of
@@ -63,6 +65,7 @@ class Story:
             case ev.Entry():
                 self._below(event)
                 if not event.branch:
+                    self._seq = event.seq
                     self._fact(event.event, event.time)
             case ev.TextDelta(text):
                 self._stream(text, Answer)
@@ -136,6 +139,8 @@ class Story:
     def _tell(self, event: Told) -> None:
         if isinstance(event, (ev.Retry, ev.ModelSwitched)):
             self._withdraw()
+        if isinstance(event, ev.Rewound) and event.conversation:
+            take_back(self._to, event.to)
         if not self._in_card(event):
             self.insert(block_of(remark(event)))
 
@@ -155,7 +160,7 @@ class Story:
                 self._tally = Tally(started=time)
             case ev.OperatorMessage(content, by):
                 if by == "operator":  # what the product tells the model is not for people
-                    self.insert(Operator(content))
+                    self.insert(Operator(content, self._seq))
             case ev.StepStarted():
                 self.waiting = ""
             case ev.AssistantMessage(parts=parts, partial=partial):

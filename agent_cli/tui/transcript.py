@@ -20,6 +20,7 @@ from textual.widget import Widget
 from agent_cli.tui.blocks.item import Group, Item
 from agent_cli.tui.column import Column
 from agent_cli.tui.ink import DARK, Ink, ink_of
+from agent_cli.tui.taken_back import faded
 from agent_cli.tui.wrap import Line
 
 ROUNDS = 8
@@ -29,7 +30,7 @@ ROUNDS = 8
 KEPT = 400
 """Lines that stay drawn. A strip of Textual holds many small objects: more would slow the garbage collector."""
 
-_Drawn: TypeAlias = tuple[Line, tuple[bool, int, Style], Strip]
+_Drawn: TypeAlias = tuple[Line, tuple[bool, bool, int, Style], Strip]
 _VIRTUAL_SIZE: Any = vars(Widget)["virtual_size"]
 
 
@@ -128,15 +129,16 @@ class Transcript(ScrollView, can_focus=True):
         y += self.scroll_offset.y
         item, line = self.column.line(y)
         pointed = item is not None and self.cursor is not None and item.group is self.cursor
-        look = (pointed, self.virtual_size.width, self._base)
+        gone = item is not None and item.gone
+        look = (pointed, gone, self.virtual_size.width, self._base)
         drawn = self._drawn.get(y)
         if drawn is not None and drawn[0] is line and drawn[1] == look and self.text_selection is None:
             return drawn[2]
-        strip = Strip(line)
+        strip = faded(line, self._ink) if gone else Strip(line)
         if pointed:
             strip = Strip([Segment("▎", self._ink.cursor), *strip.crop(1)])
         strip = (
-            self._marked(y, strip).crop_extend(0, look[1], None).apply_style(self._base).apply_offsets(0, y)
+            self._marked(y, strip).crop_extend(0, look[2], None).apply_style(self._base).apply_offsets(0, y)
         )
         if self.text_selection is None:
             self._keep(y, (line, look, strip))

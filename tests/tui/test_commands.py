@@ -291,3 +291,40 @@ def test_permissions_shows_rules_of_the_session_and_the_other_gates(session: Fak
     assert "deny bash:rm*" in said
     assert "allow bash:make*" in said
     assert "read-only, network off" in said
+
+
+def halted(
+    *trips: ev.GuardrailTrip, watchdog: str = "enforce", limits: Limits | None = None
+) -> tuple[Board, FakeSession]:
+    session = FakeSession(limits=limits or Limits())
+    whole_turn(session)
+    session.play(*trips)
+    board = Board(session)
+    board.desk.sources = Sources(watchdog=lambda: watchdog)
+    return board, session
+
+
+STOPPED = ev.GuardrailTrip("watchdog", "repeated-call", "halt", "session", "The same call five times.", True)
+
+
+def test_the_panel_of_the_guardrails_resets_from_within():
+    board, session = halted(STOPPED, limits=Limits(max_session_cost=0.01))
+    assert "The same call five times." in board.run("/guardrail")
+    (panel,) = board.stage.lists
+    rows = panel.rows()
+    assert [row.label for row in rows] == [
+        "reset cost_ceiling +0.04", "reset cost_ceiling +0.50", "reset cost_ceiling +1.00", "reset watchdog", "reset all +0.04",
+    ]  # fmt: skip
+    assert panel.preview is not None
+    assert panel.preview(rows[3].key) == "watchdog: The same call five times."
+    for row in rows[1:]:
+        panel.chosen(row.key)
+    assert session.commands == [
+        Reset("cost_ceiling", 0.5), Reset("cost_ceiling", 1.0), Reset("watchdog", 0.0), Reset("all", 0.04),
+    ]  # fmt: skip
+
+
+def test_where_nothing_halts_there_is_nothing_to_reset():
+    board, _ = halted(STOPPED, watchdog="observe")
+    assert "armed" in board.run("/guardrail")
+    assert board.stage.lists == []

@@ -137,3 +137,60 @@ async def test_one_turn_of_many_steps_lets_its_beginning_go(monkeypatch: pytest.
         strike(app, "go on for")
         await pilot.press("enter")
         await sees(pilot, "go on for long")
+
+
+def marked(screen_text: str, word: str) -> bool:
+    """Whether the line with that word has the sign of what was taken back."""
+    line = next(line for line in screen_text.split("\n") if word in line)
+    return line.lstrip().startswith("┊")
+
+
+async def test_what_was_taken_back_is_marked_and_what_follows_is_not():
+    session = FakeSession()
+    turn(session, "question one")
+    answer(session, "answer one")
+    turn(session, "question two")
+    to = session.state.seq - 1
+    answer(session, "answer two")
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "answer two")
+        assert not marked(shown(app), "question two")
+        session.play(ev.Rewound(to, conversation=True))
+        turn(session, "question three")
+        await sees(pilot, "question three")
+        text = await still(pilot)
+        told = {
+            word: marked(text, word)
+            for word in ("question one", "answer one", "answer two", "question three")
+        }
+        assert told == {
+            "question one": False,
+            "answer one": False,
+            "answer two": True,
+            "question three": False,
+        }
+        assert marked(text, "question two")
+
+
+async def test_what_was_taken_back_above_the_shown_part_is_marked_when_it_is_taken_in(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(older, "AT_ONCE", 20)
+    session = FakeSession()
+    asked: list[int] = []
+    for number in range(20):
+        turn(session, f"question {number:03}")
+        asked.append(session.state.seq - 1)
+        answer(session, f"answer {number:03}")
+    session.play(ev.Rewound(asked[5], conversation=True))
+    turn(session, "question again")
+    async with screen(session) as (app, pilot):
+        await sees(pilot, "question again")
+        while app.conversation.older:
+            app.conversation._take_older()
+        gone = {item.source(): item.gone for item in app.conversation.reader.column.items}
+        assert not gone["question 004"]
+        assert not gone["answer 004"]
+        assert gone["question 005"]
+        assert gone["answer 019"]
+        assert not gone["question again"]

@@ -45,11 +45,13 @@ class Item:
     Subclasses implement `body`, and call `changed` when it would come out differently.
     """
 
-    __slots__ = ("_height", "_ink", "_lines", "_over", "_width", "gap", "group")
+    __slots__ = ("_height", "_ink", "_lines", "_over", "_width", "gap", "gone", "group")
 
     def __init__(self, *, gap: int = 1) -> None:
         self.gap = gap
         """Blank lines above."""
+        self.gone = False
+        """The conversation was taken back to before it."""
         self.group: Group = self
         self._width = 0
         self._height = 0

@@ -24,10 +24,13 @@ def words_of(content: tuple[Block, ...]) -> str:
 
 
 class Operator(Item):
-    __slots__ = ("_folded", "_text")
+    """`seq` is the number of the entry, 0 where nobody knows it."""
 
-    def __init__(self, content: tuple[Block, ...]) -> None:
+    __slots__ = ("_folded", "_text", "seq")
+
+    def __init__(self, content: tuple[Block, ...], seq: int = 0) -> None:
         super().__init__()
+        self.seq = seq
         self._text = words_of(content)
         self._folded = True
 
