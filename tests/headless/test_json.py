@@ -169,6 +169,7 @@ async def test_every_event_is_a_line_with_its_place_and_every_field():
         "output": {
             "for_model": [{"kind": "text", "text": "42"}],
             "for_human": None, "ok": True, "no_op": False, "empty": False, "changed": [],
+            "restless": [],
         },
         "executed": True, "duration_s": 0.5,
     }  # fmt: skip
