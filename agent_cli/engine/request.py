@@ -18,7 +18,7 @@ from agent_cli.engine.endings import Cut
 from agent_cli.engine.received import mended, settled, with_own_ids
 from agent_cli.engine.reserving import Hold, reserved, today
 from agent_cli.engine.saying import Saying
-from agent_cli.engine.size import at_least, context_size, is_whole
+from agent_cli.engine.size import at_least, context_size, estimated_size, is_whole
 from agent_cli.guardrails.budgets import Breach, cost_breach
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import CircuitOpen, ConfigError, ContextOverflow, ProviderError, StreamCut
@@ -226,9 +226,7 @@ class Request:
     async def _finish(self, finished: ev.Finished) -> Answered:
         core = self._core
         self._usage, came, self._cut_off = finished.usage.sound, "".join(self._cut_off), []
-        self._whole = core.model.card.delegated or is_whole(
-            finished.usage, self._size, came or text_of(finished.parts)
-        )
+        self._whole = self._is_whole(finished.usage, came or text_of(finished.parts))
         await self._saying.over()
         if finished.finish_reason == "context":
             raise ContextOverflow(
@@ -325,6 +323,15 @@ class Request:
         spent = core.spent()
         progress = Progress(spent.steps, spent.calls, spent.tokens, context_size(core), spent.seconds)
         return "\n".join(filter(None, (status_line(progress, core.limits), landing)))
+
+    def _is_whole(self, counted: Usage, came: str) -> bool:
+        """Whether hard budgets can go by what the service counted. The prompt is estimated by its text: what was
+        measured before may hold thoughts that are not sent again.
+        """
+        core = self._core
+        if core.model.card.delegated or not core.root.parts.limits.reserve:
+            return True
+        return is_whole(counted, estimated_size(core), came)
 
     def _steps_left(self) -> int | None:
         if self._grace:
