@@ -115,8 +115,17 @@ def _spelled(word: str, place: str) -> Iterator[str]:
         if not _PATTERN.search(each):
             yield each
             continue
-        with contextlib.suppress(OSError, ValueError, re.error):
-            yield from islice(glob.iglob(each, root_dir=place), _MOST_SPELLINGS)  # noqa: PTH207  hidden files as a shell
+        yield from _matched(each, place)
+
+
+def _matched(pattern: str, place: str) -> Iterator[str]:
+    """The files that it matches, and directories: but those that `*` alone matches, as in `wc -l *`, nobody named."""
+    everything = pattern.rpartition("/")[2] in ("*", "**")
+    with contextlib.suppress(OSError, ValueError, re.error):
+        found = glob.iglob(pattern, root_dir=place)  # noqa: PTH207  hidden files as a shell
+        for name in islice(found, _MOST_SPELLINGS):
+            if not everything or not Path(place, name).is_dir():
+                yield name
 
 
 def _alternatives(word: str) -> Iterator[str]:

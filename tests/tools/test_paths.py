@@ -266,5 +266,6 @@ def test_what_a_shell_would_make_of_a_word_is_looked_at_too(place: Path, word: s
     (root / "private" / "f.txt").write_text("x")
     touched = {use.path for use in paths_of(f"cat {word}", str(root)).uses}
     assert touched & {str(root / "private"), str(root / "private" / "f.txt")}
+    assert str(root / "private") not in {use.path for use in paths_of("wc -l *", str(root)).uses}
     quoted = {use.path for use in paths_of("grep 'a[b' {}", str(root)).uses}
     assert quoted == set()
