@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from codecs import getincrementaldecoder
-from functools import partial
 from typing import Any, TypeVar
 
 from textual.app import App
 from textual.driver import Driver
 from textual.events import Event, Key, Paste
+
+from agent_cli.tui.pasting import decoder, whole
 
 Result = TypeVar("Result")
 
@@ -23,6 +23,8 @@ class Patient(App[Result], inherit_bindings=False):
         self._early: list[Key | Paste] = []
 
     async def on_event(self, event: Event) -> None:
+        if isinstance(event, Paste):
+            event.text = whole(event.text)
         if isinstance(event, Key | Paste) and not self._accepts:
             self._early.append(event)
         else:
@@ -42,12 +44,9 @@ class Patient(App[Result], inherit_bindings=False):
 
 
 def _forgive() -> None:
-    """Lets Textual replace bytes that are no UTF-8, on which its reader of keys raises (8.x, linux_driver)."""
+    """Keeps from Textual's reader of keys (8.x, linux_driver) bytes that are no UTF-8, on which it raises, and escapes in pastes."""
     if sys.platform != "win32":
         from textual.drivers import linux_driver
-
-        def decoder(name: str) -> partial[Any]:
-            return partial(getincrementaldecoder(name), errors="replace")
 
         drivers: Any = linux_driver
         drivers.getincrementaldecoder = decoder

@@ -14,7 +14,8 @@ from agent_cli.tui.lines import Lines
 from agent_cli.tui.wrap import Line, cut, wrap
 
 SHOWN = 3
-CLEARS = "  /guardrail says more and clears it"
+HALTED = " ■ The session is halted"
+CLEARS = "  see /guardrail"
 KILLED = "  until the kill switch is taken back"
 
 
@@ -59,7 +60,7 @@ def queued(
         if len(says) > SHOWN:
             found.append([Segment(f"   … {len(says) - SHOWN} more", ink.faint)])
         if says and key:
-            found.append([Segment(cut(f"   {key} takes the last one back to change it", width), ink.faint)])
+            found.append([Segment(cut(f"   {key} takes the last one back", width), ink.faint)])
         return [[], *found] if found else []
 
     return lines
@@ -67,9 +68,10 @@ def queued(
 
 def _halted(halt: str, ink: Ink, width: int) -> list[Line]:
     """The banner that stays until a reset."""
+    way = KILLED if halt.startswith("kill_switch") else CLEARS
     title = [
-        Segment(" ■ The session is halted", ink.bad),
-        Segment(KILLED if halt.startswith("kill_switch") else CLEARS, ink.faint),
+        Segment(HALTED, ink.bad),
+        Segment(cut(way, max(width - len(HALTED), 0)), ink.faint),
     ]
     return [
         title,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from rich.console import Console
+from rich.segment import Segments
 from textual import events
 from textual.app import App
 from textual.pilot import Pilot
@@ -29,6 +32,22 @@ def rendered(item: Item, width: int) -> str:
     height = item.layout(width, INK)
     lines = ["".join(segment.text for segment in item.line(row)) for row in range(height)]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def drawn(item: Item, width: int) -> str:
+    """The lines of one item as a picture."""
+    rows = item.layout(width, INK)
+    console = Console(
+        record=True,
+        width=width,
+        file=io.StringIO(),
+        color_system="truecolor",
+        force_terminal=True,
+        legacy_windows=False,
+    )
+    for row in range(rows):
+        console.print(Segments(item.line(row)), end="\n", overflow="crop", no_wrap=True)
+    return console.export_svg(title="", unique_id="block")
 
 
 def shown(app: App[Any]) -> str:

@@ -7,9 +7,14 @@ from collections.abc import Callable
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from agent_cli.context.breakdown import Share
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Image, Text
+from agent_cli.kernel.todo import TodoItem
+from agent_cli.talk.changed import Changed
 from agent_cli.tui.blocks.call import Call, subject_of
+from agent_cli.tui.blocks.changes import Changes
 from agent_cli.tui.blocks.code import CHUNK, Code, coloured
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import Prose
@@ -18,9 +23,12 @@ from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.blocks.operator import Operator
 from agent_cli.tui.blocks.reasoning import Reasoning
 from agent_cli.tui.blocks.report import Report
+from agent_cli.tui.blocks.todo import Todos
+from agent_cli.tui.blocks.window_map import WindowMap
 from agent_cli.tui.keys import Keys
-from tests.fakes.screen import INK, rendered
-from tests.tui.samples import HOSTILE, MARKDOWN, edited, output
+from agent_cli.tui.queue import queued
+from tests.fakes.screen import INK, drawn, rendered
+from tests.tui.samples import DIFF, HOSTILE, MARKDOWN, edited, output
 
 
 def call(result: ev.Output | None = None, name: str = "bash", *, unfolded: bool = False) -> Call:
@@ -49,6 +57,33 @@ def unfolded_reasoning() -> Reasoning:
     return thought
 
 
+def code() -> Code:
+    made = Code("python")
+    made.put(["def load(path: str) -> int:", '    return open(path).read().count("x" * 90)  # 中文'], keep=0)
+    return made
+
+
+SHARES = (Share("system prompt", 2_000), Share("messages", 30_000), Share("results of read_file", 8_000))
+TODO = (
+    TodoItem("Read the parser and its tests", "done"),
+    TodoItem("Mend the empty input, and say in the changelog that it raises from now on", "in_progress"),
+    TodoItem("Run the tests", "pending"),
+)
+CHANGED = Changed(
+    (ev.FileDiff("src/parser.py", DIFF, 3, 2),), "since the session began", ("big.bin: too large",)
+)
+WAITING = [
+    Say((Text(f"message {at} that waits, which is long enough to be cut at forty"),)) for at in range(5)
+]
+QUEUES = {
+    "waiting": queued(WAITING[:2], INK, opening=False, key="Alt+Up"),
+    "many": queued(WAITING, INK, opening=False, key="Alt+Up"),
+    "opening": queued(WAITING[:1], INK, opening=True),
+    "halted": queued(
+        WAITING[:1], INK, opening=False, halt="watchdog: The same call five times.", key="Alt+Up"
+    ),
+}
+
 LOG = "\n".join(f"line {number} of the output" for number in range(40))
 
 SAMPLES: dict[str, Callable[[], Item]] = {
@@ -74,18 +109,42 @@ SAMPLES: dict[str, Callable[[], Item]] = {
     ),
     "ending": lambda: Ending(["done", "1m 12s", "14 calls", "$0.214"]),
     "ending-cut": lambda: Ending(["stopped: a budget is used up", "1m 12s", "14 calls"], "warning"),
+    "operator-picture": lambda: Operator((Text("What is [image b.png 3\xd72]?"), Image("image/png", "AAAA"))),
+    "todo": lambda: Todos(TODO),
+    "changes": lambda: Changes(CHANGED),
+    "window-map": lambda: WindowMap(
+        "Context", [("window", "200,000 tokens")], SHARES, (40_000, 200_000, 170_000)
+    ),
+    "code": code,
     "report": lambda: Report(
         "Context", [("next prompt", "38,000 tokens"), ("", ""), ("window", "200,000 tokens")]
     ),
 }
 
 
-@pytest.mark.parametrize("width", [40, 80, 120])
+WIDTHS = [40, 80, 120, 200]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_item(name: str, width: int, words: SnapshotAssertion):
     text = rendered(SAMPLES[name](), width)
     assert all(len(line) <= width for line in text.split("\n"))
     assert text == words
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_item_in_its_colours(name: str, picture: SnapshotAssertion):
+    assert drawn(SAMPLES[name](), 80) == picture
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", QUEUES)
+def test_queue(name: str, width: int, words: SnapshotAssertion):
+    lines = QUEUES[name](width)
+    texts = ["".join(segment.text for segment in line).rstrip() for line in lines]
+    assert all(len(text) <= width for text in texts)
+    assert "\n".join(texts) == words
 
 
 def test_an_unfolded_call_shows_its_whole_output():

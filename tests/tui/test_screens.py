@@ -11,7 +11,7 @@ from tests.fakes.screen import screen, sees, shown, still
 from tests.fakes.session import FakeSession
 from tests.tui.samples import HOSTILE, asks, whole_turn
 
-SIZES = [(40, 16), (80, 24), (120, 40)]
+SIZES = [(40, 16), (80, 24), (120, 40), (200, 50)]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
