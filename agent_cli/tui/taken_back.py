@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from rich.segment import Segment
 from textual.strip import Strip
 
+from agent_cli.tui.blocks.changes import Changes
 from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.blocks.operator import Operator
+from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.column import Column
 from agent_cli.tui.ink import Ink
 
@@ -25,7 +27,9 @@ def take_back(column: Column, to: int, *, after: int | None = None) -> None:
     if at is None and (after is None or to <= after):
         at = 0
     for item in items[len(items) if at is None else at :]:
-        item.gone = not isinstance(item, Opening)
+        item.gone = not isinstance(
+            item, Opening | Report | Changes
+        )  # what the program answered is none of it
 
 
 def faded(line: Iterable[Segment], ink: Ink) -> Strip:

@@ -152,9 +152,11 @@ async def test_what_was_taken_back_is_marked_and_what_follows_is_not():
     turn(session, "question two")
     to = session.state.seq - 1
     answer(session, "answer two")
-    async with screen(session) as (app, pilot):
+    async with screen(session, size=(80, 50)) as (app, pilot):
         await sees(pilot, "answer two")
         assert not marked(shown(app), "question two")
+        app.conversation.desk.take("/permissions")
+        await sees(pilot, "this session")
         session.play(ev.Rewound(to, conversation=True))
         turn(session, "question three")
         await sees(pilot, "question three")
@@ -170,6 +172,7 @@ async def test_what_was_taken_back_is_marked_and_what_follows_is_not():
             "question three": False,
         }
         assert marked(text, "question two")
+        assert not marked(text, "this session"), "what the program answered is none of it"
 
 
 async def test_what_was_taken_back_above_the_shown_part_is_marked_when_it_is_taken_in(
