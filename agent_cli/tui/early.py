@@ -35,12 +35,18 @@ class Patient(App[Result], inherit_bindings=False):
         return super().get_driver_class()
 
     def accept(self) -> None:
-        """The terminal made line feeds of the Enters that came before it was asked not to."""
+        self.call_later(self._take_early)
+
+    async def _take_early(self) -> None:
+        """Here and not by way of the queue: in that, later keys may stand already, and would overtake these.
+
+        The terminal made line feeds of the Enters that came before it was asked not to.
+        """
+        early, self._early = self._early, []
         self._accepts = True
-        for event in self._early:
+        for event in early:
             entered = isinstance(event, Key) and event.key == "ctrl+j"
-            self.post_message(Key("enter", "\r") if entered else event)
-        self._early.clear()
+            await super().on_event(Key("enter", "\r") if entered else event)
 
 
 def _forgive() -> None:
