@@ -9,7 +9,7 @@ from textual.app import App
 from textual.driver import Driver
 from textual.events import Event, Key, Paste
 
-from agent_cli.tui.pasting import decoder, whole
+from agent_cli.tui.incoming import decoder, whole
 
 Result = TypeVar("Result")
 

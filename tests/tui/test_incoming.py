@@ -1,15 +1,16 @@
-"""A paste that holds escapes comes whole through the reader of keys, however the terminal splits it."""
+"""What a terminal sends comes through the reader of keys as what it is, however it is split."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual._xterm_parser import XTermParser
 from textual.events import Key, Paste
 
-from agent_cli.tui.pasting import Decoder, whole
+from agent_cli.tui.incoming import Decoder, whole
 
 COLOURED = "red \x1b[31mtext\x1b[0m \x1b and \x1b]0;title\x07 end"
 
@@ -52,3 +53,17 @@ def test_escapes_of_keys_pass_as_they_are():
 
 def test_bytes_that_are_no_text_are_replaced():
     assert Decoder().decode(b"a\xffb") == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("sent", "keys"),
+    [
+        (b"a\x1b\rb", ["a", "alt+enter", "b"]),
+        (b"\x1b[27;2;13~", ["shift+enter"]),
+        (b"\x1b[27;5;13~x", ["ctrl+enter", "x"]),
+        (b"\x1b[13;2u", ["shift+enter"]),
+        (b"\x1b[1;3A", ["alt+up"]),
+    ],
+)
+def test_keys_with_modifiers_as_terminals_send_them(sent: bytes, keys: list[str]):
+    assert [event.key for event in read(sent, []) if isinstance(event, Key)] == keys

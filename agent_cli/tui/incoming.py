@@ -1,12 +1,22 @@
-"""Pastes that hold an escape: Textual's reader of keys (8.x) would end them there and take the rest for keys."""
+"""What a terminal sends, on its way to Textual's reader of keys (8.x), in the form that it understands.
+
+It would end a paste at an escape within it and take the rest for keys; of Alt+Enter, and of keys as xterm and tmux write
+them with modifiers, it would make other keys.
+"""
 
 from __future__ import annotations
 
+import re
 from codecs import getincrementaldecoder
 
 START, END = "\x1b[200~", "\x1b[201~"
 ESCAPE, MARK = "\x1b", "\ue01b"
 """What stands for an escape within a paste, on its way through that reader: a character that nobody has a use for."""
+
+
+ALT_ENTER = ("\x1b\r", "\x1b[13;3u")
+"""As most terminals send it, and as it is read."""
+MODIFIED = re.compile("\x1b\\[27;([0-9]+);([0-9]+)~")
 
 
 class Decoder:
@@ -32,11 +42,11 @@ class Decoder:
         at = joined.find(START)
         if at < 0:
             self._tail = joined[1 - len(START) :]
-            return text, ""
+            return _keys(text), ""
         self._inside = True
         end = at + len(START) - len(self._tail)
         self._tail = ""
-        return text[:end], text[end:]
+        return _keys(text[:end]), text[end:]
 
     def _inner(self, text: str, *, final: bool) -> tuple[str, str]:
         """Up to where the paste ends, and the rest."""
@@ -51,6 +61,10 @@ class Decoder:
         )
         self._held = text[len(text) - kept :]
         return text[: len(text) - kept].replace(ESCAPE, MARK), ""
+
+
+def _keys(text: str) -> str:
+    return MODIFIED.sub("\x1b[\\2;\\1u", text.replace(*ALT_ENTER)) if ESCAPE in text else text
 
 
 def decoder(_encoding: str) -> type[Decoder]:
