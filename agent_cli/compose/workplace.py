@@ -84,14 +84,18 @@ class Workplace:
     def moments(self, session: str, /) -> Mapping[int, int]:
         return self._snapshots(session)[0].moments()
 
-    def changes(self, session: str, /) -> Changed:
-        """From what files held before the session changed them; where nothing is kept, what git says."""
+    def changes(self, session: str, /, since: int = 0) -> Changed:
+        """From what files held before the session changed them; where nothing is kept of a whole session, what git says."""
         snapshots, root = self._snapshots(session)
-        found, unknown = snapshots.originals()
-        if not found and not unknown:
+        found, unknown = snapshots.originals(since)
+        if not found and not unknown and not since:
             return Changed(_git(root), "since the last commit")
         files = [_compared(root, path, before) for path, before in sorted(found.items())]
-        return Changed(tuple(file for file in files if file is not None), "in this session", unknown)
+        return Changed(
+            tuple(file for file in files if file is not None),
+            "since then" if since else "in this session",
+            unknown,
+        )
 
     def report(self, session: Door | None, words: str, /) -> str:
         from agent_cli.providers.redact import redacted, without

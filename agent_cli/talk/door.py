@@ -180,7 +180,9 @@ class Workplace(Protocol):
         """How many files were changed after each message, by its entry."""
         ...
 
-    def changes(self, session: str, /) -> Changed: ...
+    def changes(self, session: str, /, since: int = 0) -> Changed:
+        """What differs now from what files held before the session, or before the message at the entry `since`."""
+        ...
 
     def report(self, session: Door | None, words: str, /) -> str:
         """Writes a report about the program, without secrets; returns the file."""

@@ -102,12 +102,11 @@ class Snapshots:
             found[kept.moment] = found.get(kept.moment, 0) + 1
         return found
 
-    def originals(self) -> tuple[dict[str, bytes | None], tuple[str, ...]]:
-        """What each file held before its first change, None where there was none; and what is not known, with the reason."""
-        first: dict[str, Kept] = {}
-        for kept in self._load():
-            if kept.path not in first or kept.moment < first[kept.path].moment:
-                first[kept.path] = kept
+    def originals(self, since: int = 0) -> tuple[dict[str, bytes | None], tuple[str, ...]]:
+        """What each file held before its first change at that moment or later, None where there was none; and what is not
+        known, with the reason.
+        """
+        first = self._first(since)
         found: dict[str, bytes | None] = {}
         unknown: list[str] = []
         for path, kept in sorted(first.items()):
@@ -116,6 +115,14 @@ class Snapshots:
             except (OSError, LookupError) as problem:
                 unknown.append(f"{path}: {problem}")
         return found, tuple(unknown)
+
+    def _first(self, since: int) -> dict[str, Kept]:
+        """By path, what was kept first at that moment or later."""
+        first: dict[str, Kept] = {}
+        for kept in self._load():
+            if kept.moment >= since and (kept.path not in first or kept.moment < first[kept.path].moment):
+                first[kept.path] = kept
+        return first
 
     def _held(self, kept: Kept) -> bytes | None:
         """Raises OSError, LookupError."""
@@ -132,10 +139,7 @@ class Snapshots:
 
     def restore(self, moment: int) -> Restored:
         """Brings back what every file held before its first change at that moment or later."""
-        first: dict[str, Kept] = {}
-        for kept in self._load():
-            if kept.moment >= moment and (kept.path not in first or kept.moment < first[kept.path].moment):
-                first[kept.path] = kept
+        first = self._first(moment)
         restored: list[str] = []
         failed: list[str] = []
         for path, kept in sorted(first.items()):

@@ -18,7 +18,7 @@ from agent_cli.kernel.errors import AgentError
 from agent_cli.talk.stage import Picking, Row
 from agent_cli.talk.untrusted import clean, clean_line
 
-PREVIEW = 6
+PREVIEW = 14
 """Lines."""
 
 
@@ -29,11 +29,11 @@ class Picker(Vertical):
     Picker { height: auto; max-height: 70%; margin: 1 1 0 1; padding: 0 1; border-left: outer $accent; }
     Picker > Input { height: 1; border: none; padding: 0; background: $surface; }
     Picker > Input:focus { border: none; }
-    Picker > OptionList { height: auto; max-height: 12; border: none; padding: 0; background: $background; }
+    Picker > OptionList { height: auto; max-height: 25vh; border: none; padding: 0; background: $background; }
     Picker > OptionList > .option-list--option-highlighted {
         background: $primary 25%; color: $foreground; text-style: bold;
     }
-    Picker > #preview { height: auto; max-height: 7; padding: 1 0 0 0; color: $text-muted; display: none; }
+    Picker > #preview { height: auto; max-height: 30vh; padding: 1 0 0 0; color: $text-muted; display: none; }
     """
 
     def __init__(self, picking: Picking, gone: Callable[[], None]) -> None:

@@ -15,6 +15,7 @@ from agent_cli.config import places
 from agent_cli.config.prompts import read_prompts
 from agent_cli.kernel.errors import AgentError
 from agent_cli.ports import PathUse, Touches
+from agent_cli.talk.changed import Changed
 from agent_cli.tools.snapshots import Snapshots
 from tests.fakes.session import FakeSession
 
@@ -99,6 +100,10 @@ def test_what_a_session_changed_is_compared_with_what_files_held_before(workplac
     ]
     assert "+line 1" in found.files[1].diff
     assert workplace.moments("01S") == {1: 1, 2: 1, 3: 1, 4: 1}
+    late = workplace.changes("01S", since=4)
+    assert [(file.path, file.added, file.removed) for file in late.files] == [("old.py", 1, 0)]
+    assert "+line 4" in late.files[0].diff
+    assert workplace.changes("01S", since=5) == Changed((), "since then")
 
 
 def test_without_snapshots_git_says_what_is_not_committed(workplace, options):

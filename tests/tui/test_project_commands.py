@@ -50,7 +50,7 @@ class Desk:
     def moments(self, session: str, /) -> Mapping[int, int]:
         return {2: 3}
 
-    def changes(self, session: str, /) -> Changed:
+    def changes(self, session: str, /, since: int = 0) -> Changed:
         return self.changed
 
     def report(self, session: Door | None, words: str, /) -> str:
@@ -193,7 +193,11 @@ def test_rewinding_by_the_list():
     (row,) = messages.rows()
     assert "3 files changed" in row.note
     assert messages.preview is not None
-    assert "which is this" in messages.preview(row.key)
+    seen = messages.preview(row.key)
+    assert seen.startswith(
+        "the first message, with a second line\nwhich is this\n! big.bin: too large\nsrc/parser.py +3 -2\n"
+    )
+    assert "  +    log.debug" in seen
     messages.chosen(row.key)
     what = made.stage.lists[-1]
     assert [row.key for row in what.rows()] == ["both", "conversation", "files"]

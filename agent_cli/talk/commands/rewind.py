@@ -9,10 +9,13 @@ from agent_cli.kernel.commands import Rewind
 from agent_cli.kernel.messages import text_of
 from agent_cli.kernel.rewinding import RewindWhat, Spoken
 from agent_cli.talk.answers import Answer, Note
+from agent_cli.talk.changed import Changed
 from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
 from agent_cli.talk.door import Door
 from agent_cli.talk.stage import Picking, Row
 
+HEAD = 2
+"""Lines of a message that are shown above what was changed since."""
 WHAT: dict[str, RewindWhat] = {"": "both", "both": "both", "conversation": "conversation", "files": "files"}
 CHOICES: tuple[tuple[RewindWhat, str], ...] = (
     ("both", "the conversation and the files"),
@@ -63,12 +66,25 @@ def _messages(host: Host, session: Door, spoken: list[Spoken]) -> Picking:
         return [_row(at, said, changed.get(said.seq, 0)) for at, said in reversed(list(enumerate(spoken, 1)))]
 
     def preview(key: str) -> str:
-        return message_at(session, int(key))
+        message = message_at(session, int(key))
+        if workplace is None:
+            return message
+        head, diffs = message.splitlines()[:HEAD], _diffs(workplace.changes(session.id, since=int(key)))
+        return "\n".join([*head, *diffs]) if diffs else message
 
     def chosen(key: str) -> None:
         host.stage.pick(_choice(host, session, int(key)))
 
     return Picking("Back to before which message?", rows, chosen, "nothing was said yet", preview)
+
+
+def _diffs(changed: Changed) -> list[str]:
+    """What the files hold now that they did not hold before the message."""
+    lines = [f"! {told}" for told in changed.unknown]
+    for file in changed.files:
+        body = (line for line in file.diff.splitlines() if not line.startswith(("+++", "---")))
+        lines += [f"{file.path} +{file.added} -{file.removed}", *(f"  {line}" for line in body)]
+    return lines
 
 
 def _row(at: int, said: Spoken, files: int) -> Row:
