@@ -35,6 +35,8 @@ def read_piped(note: Callable[[str], None], *, prompt_given: bool, descriptor: i
 
 
 def _comes(descriptor: int, mode: int, note: Callable[[str], None], *, prompt_given: bool) -> bool:
+    if not hasattr(select, "poll"):
+        return True
     waited = select.poll()
     waited.register(descriptor, select.POLLIN)
     if waited.poll(PATIENCE * 1000):

@@ -24,8 +24,9 @@ class Stream:
         self.failure: OSError | None = None
         self._descriptor = descriptor
         self._left = bytearray()
-        self._room = select.poll()
-        self._room.register(descriptor, select.POLLOUT)
+        self._room = select.poll() if hasattr(select, "poll") else None
+        if self._room is not None:
+            self._room.register(descriptor, select.POLLOUT)
         self._watching: asyncio.AbstractEventLoop | None = None
         self._empty = asyncio.Event()
         self._empty.set()
@@ -48,7 +49,7 @@ class Stream:
         """Hands over what fits. Outside of an event loop it waits for the reader, as any program does."""
         loop = _running_loop()
         while self._left and self.failure is None:
-            if not self._room.poll(None if loop is None else 0):
+            if self._room is not None and not self._room.poll(None if loop is None else 0):
                 break
             try:
                 taken = os.write(self._descriptor, self._left[:ATOMIC])

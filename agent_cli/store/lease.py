@@ -76,7 +76,7 @@ def _claim(file: Path, descriptor: int, session: str) -> bool:
 
 
 def _refused(session: str, descriptor: int) -> SessionLocked:
-    holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+    holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip() if hasattr(os, "pread") else ""
     by = f"process {holder}" if holder else "another process"
     return SessionLocked(
         f"Session '{session}' is open in {by}. Only one process writes a session, so that none loses what "

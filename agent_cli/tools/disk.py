@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
+import operator
 import os
 import stat
 from io import BufferedReader
@@ -33,7 +35,15 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a block device"),
 )
-_WALK = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def flag(*names: str) -> int:
+    """Flags of `os.open`, as far as this system has them."""
+    return functools.reduce(operator.or_, (getattr(os, name, 0) for name in names), 0)
+
+
+_SEALED = flag("O_CLOEXEC", "O_BINARY")
+_WALK = getattr(os, "O_PATH", os.O_RDONLY) | flag("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC")
 """Flags for a directory that is only gone through; a link is none."""
 
 
@@ -51,7 +61,7 @@ def kind_of(mode: int) -> str | None:
 def open_file(path: str, shown: str) -> BufferedReader:
     """A regular file for reading, opened without waiting for anybody. Raises ToolError and OSError."""
     _check_kind(Path(path).stat().st_mode, shown)
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | flag("O_NONBLOCK") | _SEALED)
     try:
         _check_kind(os.fstat(descriptor).st_mode, shown)
     except BaseException:
@@ -133,7 +143,7 @@ def staged(path: str, raw: bytes, *, like: str, parent: int | None = None) -> Pa
     old = _facts(Path(like))
     beside = Path(path).parent / f".agent-{os.urandom(6).hex()}.tmp"
     named = beside if parent is None else Path(beside.name)
-    flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600
+    flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SEALED, 0o666 if old is None else 0o600
     descriptor = os.open(named, flags, mode, dir_fd=parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -157,10 +167,11 @@ def _facts(path: Path) -> os.stat_result | None:
 
 def _keep(descriptor: int, path: str, old: os.stat_result) -> None:
     own = os.fstat(descriptor)
-    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
+    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid) and hasattr(os, "fchown"):
         with contextlib.suppress(OSError):
             os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
     if hasattr(os, "listxattr"):
         with contextlib.suppress(OSError):
             for name in os.listxattr(path):
