@@ -15,14 +15,16 @@ BEGINNINGS = (
     ("/", "a command"),
     ("#", "a line for the instructions in AGENTS.md"),
     ("!", "runs a shell command; its output goes into your message"),
-    ("@", "a file of the project, anywhere in a message"),
+    ("@", "a file of the project, or what one defines (@# that alone); pictures and PDF files go along"),
 )
 HELP: tuple[tuple[tuple[str, ...], str], ...] = (
     (("send",), "send; while a turn runs, the model gets it before its next step"),
     (("send-after",), "send after the running turn"),
+    (("take-back",), "take the last message that waits back, to change it"),
     (("newline",), "new line; so does Enter after a backslash"),
     (("up", "down"), "earlier and later messages, at the first and the last line"),
     (("history",), "search the earlier messages; again for an older one"),
+    (("paste",), "an image of the clipboard goes along; else what was cut or copied here"),
     (("editor",), "write the message in your editor"),
     (("back",), "back out of what is open, then interrupt"),
     (("interrupt",), "interrupt; twice within a second: quit"),

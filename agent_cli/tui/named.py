@@ -50,8 +50,8 @@ class Named:
         else:
             found = self._files(head, typed, tail)
             if len(typed) >= SHORTEST:
-                near = [each for each in self._defined(typed) if typed.lower() in each.name.lower()]
-                return [*found, *(_choice(head, symbol, tail) for symbol in near[:BESIDE])]
+                near = self._defined(typed, gaps=False)[:BESIDE]
+                found += [_choice(head, symbol, tail) for symbol in near]
             return found
         return [_choice(head, symbol, tail) for symbol in found]
 
@@ -64,9 +64,9 @@ class Named:
             Choice(f"{head}@{quoted(path)}{tail}", clean_line(path), sends=False, path=path) for path in found
         ]
 
-    def _defined(self, typed: str) -> list[Symbol]:
+    def _defined(self, typed: str, *, gaps: bool = True) -> list[Symbol]:
         self._ask("symbols", SLOWLY, self._fetch_symbols)
-        found = [self._symbols[at] for at in self._names.places(typed)]
+        found = [self._symbols[at] for at in self._names.places(typed, gaps=gaps)]
         if self._names.unfinished:
             self._work(self._look_on())
         return found

@@ -43,8 +43,8 @@ class Paths:
     def find(self, typed: str) -> list[str]:
         return [self._paths[at] for at in self.places(typed)]
 
-    def places(self, typed: str) -> list[int]:
-        """The same by their numbers."""
+    def places(self, typed: str, *, gaps: bool = True) -> list[int]:
+        """The same by their numbers; without `gaps` only what holds it as it is."""
         self.unfinished = False
         wanted = typed.lower().strip("\n")
         if not wanted:
@@ -53,8 +53,8 @@ class Paths:
         if len(found) == NEAR:
             found.update(dict.fromkeys(self._hits(f"/{wanted}")))
         elif not found:
-            self._absent = min(self._absent, wanted, key=len) if self._absent in wanted else wanted
-            found = dict.fromkeys(self._letters(wanted))
+            self._absent = self._absent if self._absent in wanted else wanted
+            found = dict.fromkeys(self._letters(wanted) if gaps else ())
         return sorted(found, key=lambda at: (*self._rank(at, wanted), self._paths[at]))[:MOST]
 
     def _hits(self, wanted: str) -> list[int]:
