@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from agent_cli.engine.state import State
 from agent_cli.kernel.commands import Mode
-from agent_cli.talk.amounts import gauge, money, tokens
+from agent_cli.talk.amounts import dollars, gauge, money, tokens
 from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.call import seconds
 from agent_cli.tui.ink import Ink
@@ -24,6 +24,8 @@ BAR = 8
 SPINNER = "◐◓◑◒"
 
 
+NEAR = 0.8
+"""Share of a ceiling from which on it is marked."""
 LONG = 10.0
 """Seconds after which it is told how long a question waits."""
 
@@ -242,19 +244,28 @@ def _figures(state: State, ink: Ink) -> list[Piece]:
 
 
 def _cost(state: State, ink: Ink) -> Piece:
-    """The turn, the session, its ceiling, and how much of the prompts came from a cache."""
+    """The turn and the session, each with its ceiling, and how much of the prompts came from a cache."""
     total, turn = money(state.total), money(state.turn_row)
     limit = state.limits.max_session_cost
     ceiling = limit + state.halts.added_usd if limit is not None else None
-    whole = f"{total} of ${ceiling:.2f}" if ceiling else total
+    whole = f"{total} of {_ceiling(ceiling)}" if ceiling else total
+    most = state.limits.max_turn_cost
+    of_turn = f"{turn} of {_ceiling(most)}" if most else turn
     share = state.total.usage.cached_share
     cached = f"{share:.0%} cached" if share else ""
-    near = ceiling is not None and state.total.cost >= 0.8 * ceiling
+    near = (ceiling is not None and state.total.cost >= NEAR * ceiling) or (
+        most is not None and state.turn_row.cost >= NEAR * most
+    )
     style = ink.warn if near else ink.dim
-    turned = f"turn {turn} · {whole}" if state.turn_row.steps and turn != total else whole
+    turned = f"turn {of_turn} · {whole}" if state.turn_row.steps and (turn != total or most) else whole
     long = " · ".join(part for part in (turned, cached) if part)
     forms = tuple(((text, style),) for text in dict.fromkeys((long, turned, whole, total)))
     return Piece(4, (*forms, ()), right=True)
+
+
+def _ceiling(usd: float) -> str:
+    """In cents, unless it has parts of one."""
+    return f"${usd:.2f}" if usd >= 1 or round(usd, 2) == usd else dollars(usd)
 
 
 def _distance(state: State, limit: int, ink: Ink) -> Piece:

@@ -120,6 +120,12 @@ def test_the_distance_to_the_next_compaction():
     assert "compact" not in bar(running(), 240)
 
 
+def test_both_ceilings_of_cost_are_shown_and_parts_of_cents_too():
+    text = bar(running(Limits(max_turn_cost=0.5, max_session_cost=0.125)), 240)
+    assert "turn $0.120 of $0.50 · $0.120 of $0.125" in text
+    assert " of " not in bar(running(), 240).split("$", 1)[1].split("compacts")[0]
+
+
 def test_alerts_outlive_the_branch_and_the_mode_of_the_watchdog():
     state = compacting_at(170_000)
     assert "a-branch-of-mine*" in bar(state, 240, EVERYTHING)
