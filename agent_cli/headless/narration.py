@@ -28,7 +28,8 @@ ONE_SHOT = (
     "with exit 1."
 )
 
-
+ADMISSION = "admission"
+NOT_ADMITTED = "A one-shot (-p) run ends here with exit 75."
 NOT_HALTED = "The turn was stopped with its work unfinished; the session is NOT halted."
 
 
@@ -223,6 +224,8 @@ def _arguments(call: ToolCall) -> str:
 
 
 def _trip(trip: ev.GuardrailTrip) -> str:
+    if trip.guardrail == ADMISSION and trip.severity == "block":
+        return f"{trip.guardrail} guardrail refused the turn — {trip.reason}. {trip.then} {NOT_ADMITTED}"
     if trip.halted_turn:
         return cut_line(f"{trip.guardrail} guardrail", f"{trip.reason}. {trip.then}".strip())
     return f"{trip.guardrail} guardrail tripped — {trip.reason}. {trip.then}".strip()

@@ -9,6 +9,7 @@ from agent_cli.kernel.events import Display, FileDiff, Output, Shown
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import Say, Touches
+from agent_cli.tools.deletions import bytes_of
 from agent_cli.tools.diff import file_diff
 from agent_cli.tools.disk import explain
 from agent_cli.tools.patch import Section, sections_of
@@ -55,7 +56,16 @@ class ApplyPatch:
         found = [self._workspace.touches("write", name) for name in names]
         uses = tuple(dict.fromkeys(use for each in found for use in each.paths))
         unresolved = next((each.unresolved for each in found if each.unresolved), "")
-        return Touches("write", ", ".join(each.subject for each in found), uses, unresolved=unresolved)
+        gone = [
+            use.path
+            for section in sections
+            if section.kind == "delete"
+            for use in self._workspace.touches("write", section.path).paths
+        ]
+        subject = ", ".join(each.subject for each in found)
+        return Touches(
+            "write", subject, uses, unresolved=unresolved, deletes=bytes_of(gone) if gone else None
+        )
 
     def preview(self, args: PatchArguments, /) -> Display:
         try:

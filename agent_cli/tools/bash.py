@@ -23,6 +23,7 @@ from agent_cli.tools.bash_output import told
 from agent_cli.tools.capture import KEPT, WHOLE, Capture, Live
 from agent_cli.tools.changes import changed_since, moment
 from agent_cli.tools.command_paths import paths_of
+from agent_cli.tools.deletions import bytes_of
 from agent_cli.tools.disk import explain
 from agent_cli.tools.process import Child
 from agent_cli.tools.programs import programs_of
@@ -77,6 +78,7 @@ class Bash:
             args.command,
             unresolved=found.unresolved,
             programs=programs_of(args.command, self._workspace.cwd),
+            deletes=None if found.deleted is None else bytes_of(found.deleted),
         )
 
     def preview(self, args: BashArguments, /) -> Shown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import posixpath
 import re
 from collections.abc import Iterator
 from itertools import islice, product
@@ -19,6 +20,7 @@ _WRITERS = frozenset({
     "rm", "rmdir", "mv", "cp", "ln", "tee", "touch", "mkdir", "chmod", "chown", "chgrp", "truncate", "dd", "install",
     "rsync", "shred", "unlink", "mktemp", "patch",
 })  # fmt: skip
+_DELETERS = frozenset({"rm", "unlink", "shred"})
 _ASKS = frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"})
 _MOST = 500
 _MOST_WORDS = 5_000
@@ -34,15 +36,17 @@ Access: TypeAlias = Literal["r", "w"]
 
 
 class Found(NamedTuple):
-    """`unresolved` says why a path could not be followed."""
+    """`unresolved` says why a path could not be followed. `deleted` are paths that it deletes, None where it deletes none."""
 
     uses: tuple[PathUse, ...]
     unresolved: str = ""
+    deleted: tuple[str, ...] | None = None
 
 
 def paths_of(command: str, cwd: str) -> Found:
     """Words behind `cd` are resolved where it leads; where it may not have led there, in both places."""
     uses: dict[PathUse, None] = {}
+    deleted: list[str] = []
     places, every = [cwd], [cwd]
     try:
         for segment in scan(command).segments:
@@ -51,6 +55,7 @@ def paths_of(command: str, cwd: str) -> Found:
             if sum(_WORKED_OUT.search(word) is not None for word in segment.words) > _MOST_PATTERNS:
                 return Found((), f"the command holds more than {_MOST_PATTERNS} patterns")
             uses |= dict.fromkeys(_uses(segment, places))
+            deleted += _deleted(segment, places)
             if segment.words[:1] == ("cd",):
                 into = segment.words[-1] if len(segment.words) > 1 else "~"
                 places = [resolved(into, place) for place in places] if into != "-" else every
@@ -61,7 +66,20 @@ def paths_of(command: str, cwd: str) -> Found:
         return Found((), str(problem))
     if len(uses) > _MOST:
         return Found((), f"the command names more than {_MOST} paths")
-    return Found(tuple(uses))
+    return Found(tuple(uses), deleted=tuple(deleted) or None)
+
+
+def _deleted(segment: Segment, places: list[str]) -> Iterator[str]:
+    """What a command that deletes names; patterns as a shell would match them."""
+    for view in unwrapped(segment.words):
+        if view[0] not in _DELETERS and view[:2] != ("git", "rm"):
+            continue
+        named = [word for word in view[1:] if not word.startswith("-")]
+        for word, place in product(named, places):
+            for spelled in _spelled(word, place, directories=True):
+                parent, name = posixpath.split(spelled.rstrip("/"))  # of a link, the link itself
+                entry = posixpath.join(resolved(parent or ".", place), name)
+                yield resolved(spelled, place) if name in ("", ".", "..", "~") else entry
 
 
 def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:
@@ -105,8 +123,10 @@ def _parts(word: str) -> Iterator[str]:
             yield word.rpartition(mark)[2]
 
 
-def _spelled(word: str, place: str) -> Iterator[str]:
-    """The word, and what a shell would make of it: `$PWD`, `{a,b}` and the files that a pattern matches."""
+def _spelled(word: str, place: str, *, directories: bool = False) -> Iterator[str]:
+    """The word, and what a shell would make of it: `$PWD`, `{a,b}` and the files that a pattern matches, `directories`
+    even where nobody named them.
+    """
     yield word
     if not _WORKED_OUT.search(word):
         return
@@ -115,12 +135,12 @@ def _spelled(word: str, place: str) -> Iterator[str]:
         if not _PATTERN.search(each):
             yield each
             continue
-        yield from _matched(each, place)
+        yield from _matched(each, place, directories=directories)
 
 
-def _matched(pattern: str, place: str) -> Iterator[str]:
+def _matched(pattern: str, place: str, *, directories: bool) -> Iterator[str]:
     """The files that it matches, and directories: but those that `*` alone matches, as in `wc -l *`, nobody named."""
-    everything = pattern.rpartition("/")[2] in ("*", "**")
+    everything = not directories and pattern.rpartition("/")[2] in ("*", "**")
     with contextlib.suppress(OSError, ValueError, re.error):
         found = glob.iglob(pattern, root_dir=place)  # noqa: PTH207  hidden files as a shell
         for name in islice(found, _MOST_SPELLINGS):

@@ -12,6 +12,7 @@ from agent_cli.kernel.events import Display, Output, Shown
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.wire import Arguments, for_people
 from agent_cli.ports import PathUse, Say, Touches
+from agent_cli.tools.deletions import bytes_of
 from agent_cli.tools.diff import file_diff
 from agent_cli.tools.disk import explain
 from agent_cli.tools.prose import spec_of
@@ -41,7 +42,9 @@ class DeleteFile:
         except Unresolved as problem:
             self._judged.pop(args.path, None)
             return Touches("write", args.path, unresolved=str(problem))
-        return Touches("write", self._workspace.shown(entry), (PathUse(entry, "w"),), deletes=_size(entry))
+        return Touches(
+            "write", self._workspace.shown(entry), (PathUse(entry, "w"),), deletes=bytes_of((entry,))
+        )
 
     def preview(self, args: DeleteArguments, /) -> Display:
         try:
@@ -84,13 +87,6 @@ class DeleteFile:
             return Standing(entry, self._workspace.shown(entry), b"", None, Form())
         held = standing(self._workspace, entry)
         return held if held.raw is not None else None
-
-
-def _size(entry: str) -> int:
-    try:
-        return Path(entry).lstat().st_size
-    except OSError:
-        return 0
 
 
 def _shown(held: Standing) -> Display:

@@ -62,8 +62,12 @@ def test_what_does_not_fit_ends_with_75_and_no_model_was_asked(home, capfd):
         "json",
     ]
     (home / "c.json").write_text(json.dumps({"admission": {"when_full": "reject"}}), "utf-8")
-    code, out, _ = asked(capfd, *words, "--config", str(home / "c.json"))
+    code, out, err = asked(capfd, *words, "--config", str(home / "c.json"))
     result = json.loads(out)
+    (line,) = [line for line in err.splitlines() if "admission guardrail" in line]
+    assert "refused the turn — pool team has no room" in line
+    assert line.endswith("A one-shot (-p) run ends here with exit 75.")
+    assert "cut the turn in flight" not in err
     assert (code, result["exit_code"], result["steps"], result["outcome"]) == (75, 75, 0, "guardrail-stop")
     assert "this run needs $2.00, $1.50 too much" in result["error"]["message"]
     assert result["trips"][0]["guardrail"] == "admission"

@@ -19,7 +19,7 @@ from agent_cli.guardrails.checks.check import Content, Found, Severity, Subject,
 from agent_cli.guardrails.checks.past import Past
 from agent_cli.guardrails.checks.rules import Bypass, Rule, Ruled
 from agent_cli.kernel.errors import ConfigError
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import FakeClock, InstantClock
 
 RULE = """
 [[rule]]
@@ -110,12 +110,24 @@ def test_no_file_is_no_rule(tmp_path: Path):
 # ── what cannot end by itself ──
 
 
-async def test_a_pattern_that_would_never_end_makes_its_check_unavailable():
-    rule = Rule("slow", "input", r"(a+)+$", "warn")
+class Endless:
+    """A quick check from a package, which is none."""
+
+    name, version = "endless", "1"
+    surface: Surface = "input"
+
+    def look(self, subject: Subject, past: Past, /) -> Found | None:
+        while True:
+            time.monotonic()
+
+
+@pytest.mark.parametrize(
+    "check", [Ruled(Rule("slow", "input", r"(a+)+$", "warn")), Endless()], ids=["pattern", "package"]
+)
+async def test_a_pattern_or_a_check_that_would_never_end_is_unavailable(check: Ruled | Endless):
     began = time.monotonic()
-    found, down = await Inquiry(FakeClock(), Armed(deadline=0.2)).ask(
-        [Ruled(rule)], Content("t", "read", "a" * 40 + "b"), Past()
-    )
+    inquiry = Inquiry(FakeClock(), Armed(deadline=0.2, own=(check,)))
+    found, down = await inquiry.ask([check], Content("t", "read", "a" * 40 + "b"), Past())
     assert found == []
     assert down is not None
     assert "did not answer within 0.2 s" in down.problem
@@ -135,6 +147,48 @@ def test_an_alarm_of_somebody_else_goes_on():
     finally:
         signal.signal(signal.SIGALRM, before)
         signal.setitimer(signal.ITIMER_REAL, *kept)
+
+
+class Late:
+    """A check that answers, but lets nothing run meanwhile: no deadline can stop it."""
+
+    name, version, gates, sample, keeps, fallback = "late", "1", True, 1.0, 60.0, None
+    surface: Surface = "input"
+
+    def __init__(self, clock: InstantClock) -> None:
+        self._clock = clock
+
+    async def look(self, subject: Subject, past: Past, /) -> Found | None:
+        await self._clock.sleep(3)
+        return None
+
+
+async def test_an_answer_that_comes_after_the_deadline_is_none():
+    clock = InstantClock()
+    check = Late(clock)
+    inquiry = Inquiry(clock, Armed(own=(check,)))
+    for _ in range(2):
+        found, down = await inquiry.ask([check], TEXT, Past())
+        assert found == []
+        assert down is not None, "it is not kept as a pass either"
+        assert "did not answer within 2 s" in down.problem
+    (row,) = inquiry.rows()
+    assert (row.runs, row.missing) == (0, 2)
+
+
+class Measures:
+    name, version, gates, sample, keeps, fallback = "measures", "1", False, 1.0, 0.0, None
+    surface: Surface = "action"
+
+    async def look(self, subject: Subject, past: Past, /) -> Found | None:
+        return Found("halt", "odd")
+
+
+async def test_what_only_measures_tells_what_it_found_and_refuses_nothing():
+    check = Measures()
+    found, down = await Inquiry(FakeClock(), Armed(own=(check,))).ask([check], TEXT, Past())
+    assert down is None
+    assert [(each.found.severity, each.found.message) for each in found] == [("warn", "odd")]
 
 
 # ── kept verdicts ──

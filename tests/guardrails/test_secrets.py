@@ -280,3 +280,17 @@ def test_a_fact_that_nobody_could_look_through_says_nothing():
     )
     assert "something" not in repr(fact)
     assert fact.call_id == "call-of-some-length"
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["1\t", "     7\t", "conf/prod.env:12:", "12-", "conf/prod.env:", "+", "-", "> ", "export ", " " * 12,
+     "docker run -e ", "2026-11-30T10:00:00Z INFO ", "\x1b[32m", '{"env": ["'],
+)  # fmt: skip
+def test_a_line_of_settings_is_found_wherever_a_tool_puts_it(before: str):
+    text, (first, last) = made_up("DATABASE_PASSWORD=«:6»9xQ!«:4»", 5)
+    found = redact(f"{before}{text}\n")
+    assert found.kinds == ("secret",)
+    assert first not in found.text
+    assert last not in found.text
+    assert found.text.startswith(f"{before}DATABASE_PASSWORD=[REDACTED:secret]")

@@ -18,9 +18,9 @@ class Actions(Section, frozen=True):
     max_written_bytes: Annotated[Count | None, says("Most bytes that file tools may write in one turn.")] = (
         None
     )
-    max_deleted_bytes: Annotated[Count | None, says("Most bytes that file tools may delete in one turn.")] = (
-        None
-    )
+    max_deleted_bytes: Annotated[
+        Count | None, says("Most bytes that file tools, and `rm` in commands, may delete in one turn.")
+    ] = None
     volume: Annotated[Stance, says("What is done with a call above these bytes.")] = "block"
     redacted_text: Annotated[
         Stance,

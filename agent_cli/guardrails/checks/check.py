@@ -78,7 +78,7 @@ class SlowCheck(Protocol):
     """A check that asks somebody else. It runs after all quick ones, and not where those decided already.
 
     `gates` says whether nothing passes while it is down; one that does not gate only measures, on the share `sample`
-    of subjects. A verdict is kept for `keeps` seconds, 0 for not at all. `fallback` names the quick check that is asked
+    of subjects: what it finds is told, whatever its severity, and refuses nothing. A verdict is kept for `keeps` seconds, 0 for not at all. `fallback` names the quick check that is asked
     where it is down: what that one refuses is refused, and whatever else it says the check stays unavailable.
     """
 

@@ -46,9 +46,6 @@ class Bypass(Plain, frozen=True):
 class Ruled:
     """A check from a rule. Raises ValueError for a pattern that is none."""
 
-    may_hang = True
-    """Nobody knows how long the pattern takes."""
-
     def __init__(self, rule: Rule) -> None:
         try:
             self._pattern = re.compile(rule.match, re.IGNORECASE if rule.ignore_case else 0)

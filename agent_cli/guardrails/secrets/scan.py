@@ -278,9 +278,12 @@ def _is_secret(data: bytes, place: int, name: bytes) -> bool:
 
 
 def _env_line(data: bytes, place: int) -> Iterator[Span]:
-    start = data.rfind(b"\n", max(0, place - 80), place) + 1 or max(0, place - 80)
-    match = _pattern(table.ENV_LINE).match(data, start)
-    if match is None or match.end(1) < place or _pattern(table.NO_SECRET).search(match.group(1)):
+    begin = max(0, place - 80)
+    before = _pattern(table.BEFORE_ENV).search(data[begin : place + 1])
+    if before is None:
+        return
+    match = _pattern(table.ENV_LINE).match(data, begin + before.start(1))
+    if match is None or _pattern(table.NO_SECRET).search(match.group(1)):
         return
     value = match.group(2)
     mixed = _LETTER.search(value) and _is_mixed(value)
