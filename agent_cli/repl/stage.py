@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
 from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.messages import Block
 from agent_cli.repl.asker import Asker
 from agent_cli.repl.teller import Teller
 from agent_cli.talk import outside
@@ -39,7 +40,11 @@ class LineStage:
     def switch(self, wish: Wish, /) -> None:
         self.wish = wish
 
-    def write(self, text: str, /) -> None:
+    def write(self, text: str, files: tuple[Block, ...] = (), /) -> None:
+        if files:
+            self._teller.tell(
+                Note("What went along with it does not come back: name it again with @.", "warning")
+            )
         self.draft = text
 
     def themes(self) -> Sequence[str]:

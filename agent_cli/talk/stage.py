@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from agent_cli.kernel.messages import Block
 from agent_cli.kernel.values import Plain
 from agent_cli.talk.answers import Answer
 
@@ -56,8 +57,8 @@ class Stage(Protocol):
         """The present session stays where the other one cannot be opened."""
         ...
 
-    def write(self, text: str, /) -> None:
-        """Puts it where the operator types."""
+    def write(self, text: str, files: tuple[Block, ...] = (), /) -> None:
+        """Puts it where the operator types; the files go along for as long as the text names them."""
         ...
 
     def themes(self) -> Sequence[str]: ...

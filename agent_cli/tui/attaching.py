@@ -7,8 +7,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from agent_cli.kernel.messages import Block
 from agent_cli.talk import clipboard
-from agent_cli.talk.attachments import Attached, NotAttached, attach, named, of_bytes
+from agent_cli.talk.attachments import LABEL, Attached, NotAttached, attach, named, of_bytes
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.place import card_of, cwd_of
 from agent_cli.talk.withdrawing import take_back
@@ -91,3 +92,8 @@ class Attacher:
             self._composer.insert(self._held(of_bytes(NAME, data, card_of(self._desk))))
         except NotAttached as problem:
             self._tell(Notice(str(problem), "warning"))
+
+
+def missing(text: str, files: tuple[Block, ...]) -> list[str]:
+    """Chips of files that do not go along, as they stand in a message of an earlier run."""
+    return LABEL.findall(text)[len(files) :]

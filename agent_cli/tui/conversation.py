@@ -24,7 +24,7 @@ from agent_cli.talk.learning import learn_commands
 from agent_cli.talk.place import cwd_of
 from agent_cli.talk.resumed import moved, restored
 from agent_cli.tui.approval import Approvals
-from agent_cli.tui.attaching import Attacher
+from agent_cli.tui.attaching import Attacher, missing
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.markdown import warm
 from agent_cli.tui.blocks.notice import Banner, Notice
@@ -346,6 +346,8 @@ class Conversation(Vertical):
         elif self.desk.take(event.text, event.when, event.files):
             self.composer.take(event.text)
             self.reader.to_end()
+            for chip in missing(event.text, event.files):
+                self.put(Notice(f"{chip} went without its file: add that again", "warning"))
         if self.composer.past.trouble:
             self.put(Notice(self.composer.past.trouble, "warning"))
             self.composer.past.trouble = ""

@@ -12,6 +12,7 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.messages import Block, Text
 from agent_cli.talk.answers import Answer
 from agent_cli.talk.stage import Picking, Wish
 from agent_cli.tui.blocks.item import Item
@@ -63,8 +64,8 @@ class Staging:
     def switch(self, wish: Wish) -> None:
         self._around.post_message(self.Switch(wish))
 
-    def write(self, text: str) -> None:
-        self._composer.put(text)
+    def write(self, text: str, files: tuple[Block, ...] = ()) -> None:
+        self._composer.put(self._composer.pastes.take_back((Text(text), *files)))
         self._composer.focus()
 
     def themes(self) -> list[str]:

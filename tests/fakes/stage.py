@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from agent_cli.kernel.messages import Block
 from agent_cli.talk.answers import Answer
 from agent_cli.talk.stage import Picking, Wish
 
@@ -18,6 +19,7 @@ class Opened:
         self.lists: list[Picking] = []
         self.wishes: list[Wish] = []
         self.written: list[str] = []
+        self.files: list[tuple[Block, ...]] = []
         self.copied: list[tuple[str, str]] = []
 
     def pick(self, picking: Picking, /) -> None:
@@ -26,8 +28,9 @@ class Opened:
     def switch(self, wish: Wish, /) -> None:
         self.wishes.append(wish)
 
-    def write(self, text: str, /) -> None:
+    def write(self, text: str, files: tuple[Block, ...] = (), /) -> None:
         self.written.append(text)
+        self.files.append(files)
 
     def themes(self) -> list[str]:
         return ["dim", "loud"]

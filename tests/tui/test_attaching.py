@@ -267,3 +267,21 @@ async def test_what_waits_for_the_session_is_taken_back_too():
         await pilot.press("alt+up")
         await until(pilot, lambda: app.conversation.composer.text == "first")
         assert desk.unsent == []
+
+
+async def test_a_message_that_is_gone_back_to_has_its_picture_still():
+    """Also in another run, which never held it; a chip whose file nobody has any more is told."""
+    session = FakeSession(SEES)
+    said = (Text("look at [image b.png 3\xd72]"), image(png()))
+    session.play(
+        ev.TurnStarted("scripted-1"), ev.OperatorMessage(said), ev.TurnCompleted("completed", "stop")
+    )
+    async with screen(session) as (app, pilot):
+        app.conversation.desk.take("/rewind 1 conversation")
+        await until(pilot, lambda: app.conversation.composer.text == "look at [image b.png 3\xd72]")
+        await pilot.press("enter")
+        await until(pilot, lambda: len(session.commands) == 2)
+        assert session.commands[1] == Say(said)
+        app.conversation.composer.put("and [image gone.png 1\xd71]")
+        await pilot.press("enter")
+        await sees(pilot, "[image gone.png 1\xd71] went without its file")

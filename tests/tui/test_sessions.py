@@ -132,6 +132,20 @@ async def test_keys_of_your_own_hold_in_the_other_session_too():
     assert shelf.opened[0].commands == [Say((Text("go on"),))]
 
 
+async def test_a_big_paste_of_the_draft_comes_along_whole_into_the_other_session():
+    shelf = Shelf()
+    pasted = "line\n" * 50
+    async with screen(FakeSession(), sources=Sources(sessions=shelf)) as (app, pilot):
+        app.conversation.composer.write(pasted)
+        app.conversation.composer.begin("/resume 01OLD")
+        await pilot.press("enter")
+        await sees(pilot, "said in 01OLD")
+        await sees(pilot, "[pasted 50 lines]")
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(shelf.opened[0].commands))
+    assert shelf.opened[0].commands == [Say((Text(pasted),))]
+
+
 async def test_a_session_that_cannot_be_opened_leaves_this_one_open():
     first, shelf = FakeSession(), Shelf()
     shelf.refuses = SessionLocked("It is open elsewhere.")

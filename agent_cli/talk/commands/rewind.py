@@ -6,7 +6,7 @@ import time
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Rewind
-from agent_cli.kernel.messages import text_of
+from agent_cli.kernel.messages import Block, Text, text_of
 from agent_cli.kernel.rewinding import RewindWhat, Spoken
 from agent_cli.talk.answers import Answer, Note
 from agent_cli.talk.changed import Changed
@@ -47,7 +47,7 @@ def _back(host: Host, session: Door, seq: int, what: RewindWhat) -> Answer | Non
     refuses = session.state.running
     refused = ordered(host, Rewind(seq, what))
     if what != "files" and refused is None and not refuses:
-        host.stage.write(message_at(session, seq))
+        host.stage.write(message_at(session, seq), files_at(session, seq))
     return refused
 
 
@@ -107,11 +107,20 @@ def _choice(host: Host, session: Door, seq: int) -> Picking:
 
 
 def message_at(session: Door, seq: int) -> str:
-    """The whole message at that entry. Raises StoreError."""
+    """The whole text of the message at that entry. Raises StoreError."""
+    return text_of(tuple(part for part in _said_at(session, seq) if isinstance(part, Text)))
+
+
+def files_at(session: Door, seq: int) -> tuple[Block, ...]:
+    """What went along with it. Raises StoreError."""
+    return tuple(part for part in _said_at(session, seq) if not isinstance(part, Text))
+
+
+def _said_at(session: Door, seq: int) -> tuple[Block, ...]:
     for entry in session.past(seq - 1, seq):
         if isinstance(entry.event, ev.OperatorMessage):
-            return text_of(entry.event.content)
-    return ""
+            return entry.event.content
+    return ()
 
 
 COMMANDS: tuple[Command, ...] = (

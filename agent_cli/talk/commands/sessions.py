@@ -10,7 +10,7 @@ from pathlib import Path
 from agent_cli.kernel import events as ev
 from agent_cli.talk.answers import Answer, Note
 from agent_cli.talk.commands.command import Command, Host, not_yet
-from agent_cli.talk.commands.rewind import message_at, no_such
+from agent_cli.talk.commands.rewind import files_at, message_at, no_such
 from agent_cli.talk.door import Door, Form, Known, Sessions
 from agent_cli.talk.stage import Picking, Row, Wish
 
@@ -98,7 +98,7 @@ def _fork(host: Host, rest: str) -> Answer | None:
     message = state.spoken[int(number) - 1].seq
     refused = _switch(host, Wish(fork=f"{session.id}@{_before(session, message)}"))
     if refused is None:
-        host.stage.write(message_at(session, message))
+        host.stage.write(message_at(session, message), files_at(session, message))
     return refused
 
 
