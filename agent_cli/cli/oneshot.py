@@ -88,8 +88,8 @@ async def _print(
         for told in (moved(opened.session.state), *unsettled(opened.session)):
             if told:
                 out.voice.note(told)
-    if any("@" in part.text for part in content if isinstance(part, Text)):
-        content = _with_files(opened, content, out)
+    if start.prompt and "@" in start.prompt:
+        content += _named(opened, start.prompt, out)
     if start.driven and isinstance(out, StreamPrinter):
         from agent_cli.headless.driven import drive
 
@@ -97,15 +97,15 @@ async def _print(
     return await run_once(opened.session, content, out, strict=start.strict, shape=shape, asks=asks)
 
 
-def _with_files(opened: Opened, content: tuple[Block, ...], out: Printer) -> tuple[Block, ...]:
-    """The prompt with the pictures and PDF files that it names with `@`."""
+def _named(opened: Opened, prompt: str, out: Printer) -> tuple[Block, ...]:
+    """The pictures and PDF files that the prompt names with `@`; what is piped in names nothing."""
     from agent_cli.talk.attachments import mentioned
 
     state = opened.session.state
-    content, troubles = mentioned(content, state.cwd, state.card)
+    files, troubles = mentioned(prompt, state.cwd, state.card)
     for trouble in troubles:
         out.voice.note(trouble)
-    return content
+    return files
 
 
 def _first(start: Start) -> tuple[Block, ...]:

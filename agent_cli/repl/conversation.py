@@ -272,7 +272,7 @@ class Conversation:
         except (EOFError, KeyboardInterrupt):
             return
         if question.strip():
-            self.desk.say(f"{question}\n\n{said}")
+            self.desk.say(f"{question}\n\n{said}", typed=question)
 
     async def _switch(self, wish: Wish) -> None:
         """The other one is opened first: where that fails, this one stays."""

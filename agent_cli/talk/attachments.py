@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from agent_cli.kernel.messages import Block, Document, Image, Text
+from agent_cli.kernel.messages import Block, Document, Image
 from agent_cli.kernel.pictures import LARGEST_IMAGE, LARGEST_PDF, PDF, Kind, media_kind, pixels
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.talk.untrusted import clean_line
@@ -76,18 +76,19 @@ def named(text: str, cwd: str) -> list[Path]:
     return found[:MOST] if len(found) == len(words) else []
 
 
-def mentioned(
-    content: tuple[Block, ...], cwd: str, card: ModelCard | None
-) -> tuple[tuple[Block, ...], list[str]]:
-    """The message with the pictures and PDF files behind its `@`, and why some do not go along."""
+def mentioned(typed: str, cwd: str, card: ModelCard | None) -> tuple[tuple[Block, ...], list[str]]:
+    """The pictures and PDF files behind each `@` of what somebody typed, and why some do not go along.
+
+    Text that others wrote names nothing: it would give away files of this machine.
+    """
     blocks: list[Block] = []
     troubles: list[str] = []
-    for path in _mentions("\n".join(part.text for part in content if isinstance(part, Text)), cwd):
+    for path in _mentions(typed, cwd):
         try:
             blocks.append(attach(path, card).block)
         except NotAttached as problem:
             troubles.append(str(problem))
-    return (*content, *blocks), troubles
+    return tuple(blocks), troubles
 
 
 def _mentions(text: str, cwd: str) -> Iterator[Path]:

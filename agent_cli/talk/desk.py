@@ -118,7 +118,11 @@ class Desk:
             self.rewinding = False
 
     def take(
-        self, text: str, when: Literal["steer", "after"] = "steer", files: tuple[Block, ...] = ()
+        self,
+        text: str,
+        when: Literal["steer", "after"] = "steer",
+        files: tuple[Block, ...] = (),
+        typed: str | None = None,
     ) -> bool:
         """A line or message of the operator; False where it is not taken and stays in the composer."""
         if text.startswith("/") and "/" not in text.split(maxsplit=1)[0][1:] and "\n" not in text:
@@ -132,19 +136,21 @@ class Desk:
             if shown is not None:
                 self._surface.tell(shown)
             return True
-        self.say(text, when, files)
+        self.say(text, when, files, typed)
         return True
 
     def say(
-        self, text: str, when: Literal["steer", "after"] = "steer", files: tuple[Block, ...] = ()
+        self,
+        text: str,
+        when: Literal["steer", "after"] = "steer",
+        files: tuple[Block, ...] = (),
+        typed: str | None = None,
     ) -> None:
-        """Pictures and PDF files that the text names with `@` go along, too."""
-        content: tuple[Block, ...] = (Text(text), *files)
-        if "@" in text:
-            content, troubles = mentioned(content, cwd_of(self), card_of(self))
-            for trouble in troubles:
-                self._surface.tell(Note(trouble, "warning"))
-        say = Say(content, when)
+        """Pictures and PDF files that are named with `@` go along, too: in what was `typed` of it, None for all."""
+        named, troubles = mentioned(text if typed is None else typed, cwd_of(self), card_of(self))
+        for trouble in troubles:
+            self._surface.tell(Note(trouble, "warning"))
+        say = Say((Text(text), *files, *named), when)
         if self.session is None:
             self.unsent.append(say)
         else:

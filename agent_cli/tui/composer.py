@@ -102,11 +102,12 @@ class Composer(TextArea, inherit_bindings=False):
 
     @dataclass
     class Submitted(Message):
-        """`text` is whole: chips are replaced by what was pasted. `files` go along."""
+        """`text` is whole: chips are replaced by what was pasted; `typed` has the chips. `files` go along."""
 
         text: str
         when: Literal["steer", "after"]
         files: tuple[Block, ...] = ()
+        typed: str = ""
 
     @dataclass
     class Sought(Message):
@@ -343,7 +344,7 @@ class Composer(TextArea, inherit_bindings=False):
     def _submit(self, when: Literal["steer", "after"]) -> None:
         text = self.pastes.unfold(self.text)
         if text.strip():
-            self.post_message(self.Submitted(text, when, self.pastes.files(self.text)))
+            self.post_message(self.Submitted(text, when, self.pastes.files(self.text), self.text))
 
     @property
     def _menu_open(self) -> bool:

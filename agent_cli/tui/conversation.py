@@ -343,7 +343,7 @@ class Conversation(Vertical):
         if command:
             self.composer.take()
             self.run_worker(self._run_shell(command))
-        elif self.desk.take(event.text, event.when, event.files):
+        elif self.desk.take(event.text, event.when, event.files, event.typed):
             self.composer.take(event.text)
             self.reader.to_end()
             for chip in missing(event.text, event.files):

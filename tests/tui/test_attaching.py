@@ -114,10 +114,9 @@ def test_what_does_not_go_along_says_why(shots: Path):
 
 
 def test_mentioned_files_go_along_once_each(shots: Path):
-    text = Text('see @b.png, @b.png (@paper.pdf) and @"a shot.png"; not me@b.png, @code.py or @notes.png.')
-    content, troubles = mentioned((text,), str(shots), SEES)
-    assert content == (
-        text,
+    text = 'see @b.png, @b.png (@paper.pdf) and @"a shot.png"; not me@b.png, @code.py or @notes.png.'
+    found, troubles = mentioned(text, str(shots), SEES)
+    assert found == (
         image(png(1200, 800)),
         Document("application/pdf", base64.b64encode(PDF).decode(), "paper.pdf"),
         image(png()),
@@ -285,3 +284,16 @@ async def test_a_message_that_is_gone_back_to_has_its_picture_still():
         app.conversation.composer.put("and [image gone.png 1\xd71]")
         await pilot.press("enter")
         await sees(pilot, "[image gone.png 1\xd71] went without its file")
+
+
+async def test_what_was_pasted_names_no_files(shots: Path):
+    """Else a text that somebody else wrote could give a picture of this machine away."""
+    session = FakeSession(SEES)
+    session.state.cwd = str(shots)
+    pasted = "their words\n" * 30 + "see @b.png"
+    async with screen(session) as (app, pilot):
+        app.post_message(events.Paste(pasted))
+        await until(pilot, lambda: app.conversation.composer.text == "[pasted 31 lines]")
+        await pilot.press("enter")
+        await until(pilot, lambda: session.commands)
+        assert session.commands == [Say((Text(pasted),))]
