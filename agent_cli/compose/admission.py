@@ -143,11 +143,13 @@ class PoolGate:
     def leave(self, now: float) -> None:
         held, self._held = self._held, None
         self._queued, self._run = False, ""
-        if held is not None:
-            self._pools.release(held, now)
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        try:
+            if held is not None:
+                self._pools.release(held, now)
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
 
     def close(self) -> None:
         self.leave(time.time())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from agent_cli.engine import endings, stopping
 from agent_cli.engine.core import Core
@@ -11,6 +13,8 @@ from agent_cli.engine.endings import Ending, Stopped
 from agent_cli.guardrails.gate import NAME, Gate, Refused, Slice
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import StoreError
+
+log = logging.getLogger("agent_cli.engine")
 
 LOOK = 0.5
 """Seconds between two looks for room."""
@@ -38,7 +42,7 @@ async def admitted(core: Core, work: Callable[[], Awaitable[Ending | None]]) -> 
     finally:
         renewing.cancel()
         core.slice = None
-        gate.leave(core.parts.clock.now())
+        _leave(core, gate)
 
 
 async def _enter(core: Core, gate: Gate) -> str | None:
@@ -78,10 +82,20 @@ async def _enter(core: Core, gate: Gate) -> str | None:
                 await clock.sleep(min(LOOK, left))
 
 
+def _leave(core: Core, gate: Gate) -> None:
+    """What cannot be given back is reclaimed when its lease is over: the run does not hold it any more."""
+    try:
+        gate.leave(core.parts.clock.now())
+    except StoreError:
+        log.exception("the pool %s could not be given back what was not spent", gate.pool)
+
+
 async def _renew(core: Core, gate: Gate) -> None:
+    """A lease that cannot be renewed stands as long as the run lives: its lock says so."""
     while True:
         await core.parts.clock.sleep(gate.lease / 3)
-        gate.renew(core.parts.clock.now())
+        with suppress(StoreError):
+            gate.renew(core.parts.clock.now())
 
 
 def _not_admitted(core: Core, gate: Gate, reason: str) -> Ending:

@@ -25,6 +25,7 @@ from agent_cli.engine.tuning import Tally, tuned
 from agent_cli.engine.watchdog import Watchdog
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.checks.stops import Down, Held
+from agent_cli.guardrails.gate import NAME as POOL
 from agent_cli.guardrails.gate import Slice
 from agent_cli.guardrails.halts import Halt
 from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
@@ -34,6 +35,7 @@ from agent_cli.guardrails.refusals import Refusals, Storm
 from agent_cli.guardrails.reserve import Reserve
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
+from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Prompt, calls_of
 from agent_cli.ports import Alert, Facts, OpenModel, TaskHeuristic, Tool
@@ -130,8 +132,7 @@ class Core:
         kinds = self.cleaner.found()
         if kinds and (told := finding(event, kinds)) is not None:
             self.record(told)
-        if self.parts.gate is not None:
-            self.parts.gate.saw(event, self.parts.clock.now())
+        self._post(event)
         if isinstance(event, ev.UsageReported) and event.purpose != "step":
             self.cut(budgets.cost_breach(self.spent(), self.limits))
         for alert in self.watchdog.found():
@@ -139,6 +140,16 @@ class Core:
             if self.watchdog.stops(alert):
                 self.cut(alert)
         return entry
+
+    def _post(self, event: ev.Recorded) -> None:
+        """What it spends, to the pool; one that cannot be written to pays for nothing more."""
+        gate = self.parts.gate
+        if gate is None:
+            return
+        try:
+            gate.saw(event, self.parts.clock.now())
+        except StoreError as problem:
+            self.root.cut(Down(POOL, "action", str(problem)))
 
     def _apply(self, entry: ev.Entry) -> None:
         self._keeper.see(entry, live=self._live)

@@ -62,6 +62,7 @@ class Deadline:
                 self.start()
 
     async def _run(self, seconds: float) -> None:
-        await self._clock.sleep(seconds)
+        """What kept it from beginning counts, too."""
+        await self._clock.sleep(max(0.0, seconds - (self._clock.monotonic() - self._since)))
         self._timer = None
         self._expire()

@@ -11,6 +11,7 @@ from agent_cli.engine.endings import Cut
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.reserve import Account, worst_case
 from agent_cli.kernel import wire
+from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.messages import Prompt
 from agent_cli.kernel.usage import ModelCard
 
@@ -54,7 +55,10 @@ def _covered(core: Core, card: ModelCard, tokens: int, max_output: int | None) -
         yield
         return
     worst = worst_case(card, today(core), tokens, max_output)
-    why = gate.cover(worst, core.parts.clock.now())
+    try:
+        why = gate.cover(worst, core.parts.clock.now())
+    except StoreError as problem:
+        why = f"it cannot be asked ({problem})"
     if why:
         core.root.cut(budgets.pool_breach(gate.pool, why))
         raise Cut

@@ -7,7 +7,8 @@ from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Stopped
 from agent_cli.guardrails import budgets, telling
 from agent_cli.guardrails.budgets import Breach
-from agent_cli.guardrails.checks.stops import HALTED, WAY_ON, Down, Held
+from agent_cli.guardrails.checks.stops import HALTED, POOL_WAY_ON, WAY_ON, Down, Held
+from agent_cli.guardrails.gate import NAME as POOL
 from agent_cli.guardrails.halts import IN_A_ROW
 from agent_cli.guardrails.kill_switch import Killed
 from agent_cli.guardrails.refusals import STORM, Storm
@@ -43,8 +44,9 @@ def check(core: Core) -> None:
             raise Stopped(endings.guarded(held.reason))
         case Down() as down:
             core.cut_off = down.reason
-            _tell(core, down.check, UNAVAILABLE, down.reason, WAY_ON)
-            raise Stopped(endings.unavailable(f"{down.reason}. {WAY_ON}"))
+            way_on = POOL_WAY_ON if down.check == POOL else WAY_ON
+            _tell(core, down.check, UNAVAILABLE, down.reason, way_on)
+            raise Stopped(endings.unavailable(f"{down.reason}. {way_on}"))
 
 
 def withheld(core: Core) -> None:

@@ -258,7 +258,8 @@ def _overshoots(turns: Sequence[Turn]) -> tuple[Overshoot, ...]:
     for turn in turns:
         for trip, _ in turn.trips:
             if trip.guardrail in GENERIC and trip.limit and trip.used is not None:
-                used = trip.used if trip.guardrail != "duration_ceiling" else turn.ended - turn.began
+                late = max(turn.ended - trip.since, 0.0) if trip.since and turn.ended else 0.0
+                used = trip.used if trip.guardrail != "duration_ceiling" else trip.used + late
                 by.setdefault(trip.guardrail, []).append((used, trip.limit))
     worst = {name: max(pairs, key=lambda pair: pair[0] / pair[1]) for name, pairs in by.items()}
     return tuple(

@@ -229,6 +229,36 @@ async def test_a_pool_that_cannot_be_asked_admits_nobody(pools):
     await session.close()
 
 
+@pytest.mark.parametrize("hard", [False, True])
+async def test_a_pool_that_is_gone_meanwhile_lets_nothing_more_through(pools, hard: bool):
+    async def cuts(path: str, _: Any) -> str:
+        pools._connection.execute("ALTER TABLE reservation RENAME TO gone")
+        return path
+
+    tool = FakeTool("read", cuts)
+    session, log, _, gate = opened(
+        pools,
+        provider := Playing(
+            *(wants(("read", {"path": path}), usage=DEAR) for path in "ab"),
+            says("x"),
+        ),
+        tool,
+        said=Admission(pool="p", hard=hard),
+        most=0.001 if hard else 1.5,
+    )
+    await run(session, say("go"))
+    assert tool.ran == ["a"], "nothing is dispatched that cannot be posted"
+    assert len(provider.asked) == (1 if hard else 2)
+    end = ending(log)
+    assert end.outcome == ("guardrail-stop" if hard else "guardrail-unavailable")
+    assert "no such table: reservation" in end.message
+    assert [type(event) for event in log.events if isinstance(event, ev.TERMINAL)] == [ev.TurnError]
+    pools._connection.execute("ALTER TABLE gone RENAME TO reservation")
+    await session.close()
+    assert gate.enter(2e9) is None, "the lock of the run that ended is free"
+    gate.close()
+
+
 async def test_a_session_between_turns_holds_nothing(pools):
     session, _, _, gate = opened(pools, Playing(says("one"), says("two")))
     for _ in range(2):

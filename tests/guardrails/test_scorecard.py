@@ -62,7 +62,8 @@ def test_overshoot_is_told_in_the_unit_of_its_ceiling():
     tokens = session("a", START, trip("token_ceiling", "tokens", used=427_600.0, limit=400_000.0), CUT)
     cost = session("b", START, trip(used=2.14, limit=2.0), CUT)
     calls = session("c", START, trip("tool_call_ceiling", "tool-calls", used=68.0, limit=60.0), CUT)
-    clock = session("d", START, trip("duration_ceiling", "duration", used=900.0, limit=900.0), (904.0, CUT))
+    over = trip("duration_ceiling", "duration", used=900.0, limit=900.0, since=NOON + 4_500.0)
+    clock = session("d", START, (4_500.0, over), (4_504.0, CUT))  # an hour of it waited for an answer
     found = {
         row.ceiling: (round(row.excess, 6), round(row.share, 3))
         for row in score([tokens, cost, calls, clock]).overshoots

@@ -16,6 +16,10 @@ WAY_ON = (
     " (agent-cli guardrails explain tells where it comes from), or step around it for a while with a [[bypass]] in"
     " ~/.agents/guardrails.toml: check, tool, owner, reason, until."
 )
+POOL_WAY_ON = (
+    "Nothing is dispatched while the pool cannot be written to. To go on: make the session database writable and send your"
+    " message again, or begin without --pool."
+)
 HALTED = (
     "The turn was stopped; the session goes on with your next message. agent-cli guardrails explain tells what the check"
     " looks for."

@@ -1,0 +1,19 @@
+"""The wall clock of a turn."""
+
+from __future__ import annotations
+
+from agent_cli.engine.deadline import Deadline
+from tests.fakes.clock import FakeClock, settle
+
+
+async def test_what_kept_the_timer_from_beginning_counts_too():
+    """Something blocked everything right behind the start, as the first import of a service's library does."""
+    clock, expired = FakeClock(), list[float]()
+    deadline = Deadline(clock, 3.0, lambda: expired.append(clock.monotonic()))
+    deadline.start()
+    clock._passed += 0.8
+    await settle()
+    await clock.advance(2.1)
+    assert expired == []
+    await clock.advance(0.1)
+    assert expired == [3.0]
