@@ -22,8 +22,26 @@ PREVIEW = 14
 """Lines."""
 
 
+class Filter(Input):
+    """A slash at its beginning is none of a filter's: it begins a command, and `stray` gets it with what follows."""
+
+    def __init__(self, stray: Callable[[Key], None]) -> None:
+        super().__init__(placeholder="type to filter; Enter chooses, Esc leaves", compact=True)
+        self._stray = stray
+        self._left = False
+
+    async def _on_key(self, event: Key) -> None:
+        self._left = self._left or (event.character == "/" and not self.value)
+        if not self._left:
+            await super()._on_key(event)
+            return
+        event.stop()
+        event.prevent_default()
+        self._stray(event)
+
+
 class Picker(Vertical):
-    """`leave` takes it off the screen. Enter takes the highlighted row, Esc none."""
+    """`leave` takes it off the screen. Enter takes the highlighted row, Esc none. `stray` takes keys of a command."""
 
     DEFAULT_CSS = """
     Picker { height: auto; max-height: 70%; margin: 1 1 0 1; padding: 0 1; border-left: outer $accent; }
@@ -36,17 +54,19 @@ class Picker(Vertical):
     Picker > #preview { height: auto; max-height: 30vh; padding: 1 0 0 0; color: $text-muted; display: none; }
     """
 
-    def __init__(self, picking: Picking, gone: Callable[[], None]) -> None:
+    def __init__(self, picking: Picking, gone: Callable[[], None], stray: Callable[[Key], None]) -> None:
         super().__init__()
         self._picking = picking
         self._gone = gone
+        self._stray = stray
+        self._over = False
         self._rows: Sequence[Row] | None = None
         self._shown: list[Row] = []
         self._preview_of = ""
 
     def compose(self) -> ComposeResult:
         yield Static(Content(self._picking.title), id="title")
-        yield Input(placeholder="type to filter; Enter chooses, Esc leaves", compact=True)
+        yield Filter(self._began)
         options = OptionList(compact=True)
         options.can_focus = False
         yield options
@@ -58,6 +78,11 @@ class Picker(Vertical):
         self._say("…")
         self.run_worker(self._fill())
 
+    def _began(self, key: Key) -> None:
+        if not self._over:
+            self.leave()
+        self._stray(key)
+
     def leave(self) -> None:
         """Without a choice."""
         self._end()
@@ -65,6 +90,7 @@ class Picker(Vertical):
             self._picking.left()
 
     def _end(self) -> None:
+        self._over = True
         self._gone()
         self.remove()
 
@@ -78,7 +104,7 @@ class Picker(Vertical):
 
     @on(Input.Changed)
     def _offer(self) -> None:
-        if self._rows is None:
+        if self._rows is None or self._over:
             return
         wanted = self.query_one(Input).value.casefold().split()
         self._shown = [row for row in self._rows if _fits(row, wanted)]
@@ -97,7 +123,7 @@ class Picker(Vertical):
     @property
     def chosen(self) -> str:
         """The key of the highlighted row, "" for none."""
-        at = self.query_one(OptionList).highlighted
+        at = None if self._over else self.query_one(OptionList).highlighted
         return self._shown[at].key if at is not None and at < len(self._shown) else ""
 
     async def _on_key(self, event: Key) -> None:
@@ -141,10 +167,12 @@ class Picker(Vertical):
             text = await asyncio.to_thread(look, key)
         except AgentError as problem:
             text = str(problem)
-        if key == self.chosen:
+        if key and key == self.chosen:
             self._say("\n".join(clean(text).splitlines()[:PREVIEW]))
 
     def _say(self, text: str) -> None:
+        if self._over:  # what was looked for came too late
+            return
         preview = self.query_one("#preview", Static)
         preview.update(Content(clean(text)))
         preview.display = bool(text)

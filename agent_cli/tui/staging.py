@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.events import Key
 from textual.message import Message
 from textual.widget import Widget
 from textual.worker import Worker
@@ -54,8 +55,13 @@ class Staging:
         from agent_cli.tui.picker import Picker
 
         self.close()
-        self._picker = Picker(picking, self._closed)
+        self._picker = Picker(picking, self._closed, self._typed)
         self._around.mount(self._picker, before=self._composer)
+
+    def _typed(self, key: Key) -> None:
+        """At once, so that what is typed on goes straight to the composer."""
+        self._around.screen.set_focus(self._composer)
+        self._composer.post_message(Key(key.key, key.character))
 
     def _closed(self) -> None:
         self._picker = None
