@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,8 @@ from agent_cli.talk.door import Symbol
 MOST = 200_000
 LONGEST = 5.0
 """Seconds after which the list ends where it is."""
+UNSAID = re.compile("[\n\ud800-\udfff\ufffd]")
+"""Line breaks, and what stands for bytes that are no UTF-8: a message cannot name such a file."""
 COMMAND = (
     "git",
     "-c",
@@ -43,7 +46,7 @@ def files_below(directory: Path) -> list[str]:
     if done.returncode:
         return list(_walked(directory))
     found = done.stdout.decode("utf-8", "replace").split("\0")
-    return [path for path in dict.fromkeys(found) if path and "\n" not in path][:MOST]
+    return [path for path in dict.fromkeys(found) if path and not UNSAID.search(path)][:MOST]
 
 
 def symbols_below(directory: Path) -> list[Symbol]:
@@ -61,9 +64,13 @@ def symbols_below(directory: Path) -> list[Symbol]:
             timeout=LONGEST + outline.SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return []
-    rows = (line.split("\t") for line in os.fsdecode(done.stdout).split("\n"))
+    except subprocess.TimeoutExpired as late:
+        written = late.stdout or b""
+    else:
+        written = done.stdout
+    rows = (line.split("\t") for line in os.fsdecode(written[: written.rfind(b"\n") + 1]).split("\n"))
     return [Symbol(row[2], row[0], int(row[1])) for row in rows if len(row) == 3]
 
 
@@ -75,5 +82,5 @@ def _walked(directory: Path) -> Iterator[str]:
     for number, path in enumerate(walk(str(directory), ignored_below(str(directory), str(directory)))):
         if number >= MOST or time.monotonic() > end:
             return
-        if "\n" not in path:
+        if not UNSAID.search(path):
             yield path[start:]

@@ -45,6 +45,7 @@ from agent_cli.kernel.commands import (
 )
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.kernel.messages import Effort, Text, ToolSpec
+from agent_cli.kernel.wire import encodable
 
 log = logging.getLogger("agent_cli.engine")
 
@@ -184,6 +185,7 @@ class Session:
 
     def _say(self, say: Say) -> None:
         """At once where it can be; else it waits in the log, so that it is not lost with this process."""
+        say = encodable(Say, say)
         self._paused = False
         idle = self._task is None
         free = not (self.state.waiting or self.halted)

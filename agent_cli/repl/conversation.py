@@ -265,7 +265,7 @@ class Conversation:
         return len(session.state.queued) if session is not None and session.halted else 0
 
     async def _shell(self, command: str) -> None:
-        said = await asyncio.to_thread(outside.shell, command, cwd_of(self.desk))
+        said = await outside.shell(command, cwd_of(self.desk))
         self._teller.line(said.rstrip())
         try:
             question = await self._asker.ask("a message with this output, or nothing: ")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +19,8 @@ LONGEST = 60.0
 """Seconds that a shell command may take."""
 MOST = 100_000
 """Characters of its output that are taken."""
+MOST_READ, CHUNK = 8_000_000, 65_536
+"""Bytes of output after which it is stopped, and that are read at once."""
 _COPIERS = (("pbcopy",), ("wl-copy",), ("xclip", "-selection", "clipboard"), ("xsel", "-ib"), ("clip.exe",))
 
 
@@ -40,29 +45,62 @@ def edit(text: str) -> str:
         return path.read_text("utf-8", "replace").rstrip("\n")
 
 
-def shell(command: str, cwd: str) -> str:
-    """What a command of the operator's writes, for a message. Waits for it; never raises."""
+async def shell(command: str, cwd: str, *, apart: bool = False) -> str:
+    """What a command of the operator's writes, for a message. Never raises; who cancels it ends the command.
+
+    `apart`: the terminal's own keys, as Ctrl+C, do not reach it.
+    """
     try:
-        done = subprocess.run(  # noqa: S602  a command line that the operator typed
+        process = await asyncio.create_subprocess_shell(
             command,
-            shell=True,
             cwd=cwd or None,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=LONGEST,
-            check=False,
+            start_new_session=apart,
         )
-    except subprocess.TimeoutExpired:
-        return f"$ {command}\n[stopped after {LONGEST:g} s]\n"
     except (OSError, ValueError) as problem:
         return f"$ {command}\n[cannot be started: {problem}]\n"
-    text = clean(done.stdout.decode("utf-8", "replace")).rstrip("\n")
-    if len(text) > MOST:
-        half = MOST // 2
-        text = f"{text[:half]}\n[… {len(text) - MOST:,} characters left out …]\n{text[-half:]}"
-    code = f"\n[exit code {done.returncode}]" if done.returncode else ""
-    return f"$ {command}\n{text}{code}\n"
+    written, stopped = bytearray(), ""
+    try:
+        async with asyncio.timeout(LONGEST):
+            whole = await _take_in(process, written)
+        stopped = "" if whole else f"\n[stopped after {MOST_READ:,} bytes]"
+    except TimeoutError:
+        stopped = f"\n[stopped after {LONGEST:g} s]"
+    finally:
+        _end(process, apart=apart)
+    code = f"\n[exit code {process.returncode}]" if process.returncode and not stopped else ""
+    return f"$ {command}\n{_shortened(written.decode('utf-8', 'replace'))}{stopped}{code}\n"
+
+
+async def _take_in(process: asyncio.subprocess.Process, written: bytearray) -> bool:
+    """Adds up what it writes; False where that is too much."""
+    while process.stdout and (part := await process.stdout.read(CHUNK)):
+        written += part
+        if len(written) > MOST_READ:
+            return False
+    await process.wait()
+    return True
+
+
+def _shortened(written: str) -> str:
+    text = clean(written).rstrip("\n")
+    if len(text) <= MOST:
+        return text
+    half = MOST // 2
+    return f"{text[:half]}\n[… {len(text) - MOST:,} characters left out …]\n{text[-half:]}"
+
+
+def _end(process: asyncio.subprocess.Process, *, apart: bool) -> None:
+    """Ends a command that still runs, and where it is apart what it has started."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if apart and sys.platform != "win32":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 def copiers() -> list[tuple[str, ...]]:

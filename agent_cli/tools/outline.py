@@ -6,6 +6,7 @@ output is a path, a line number and a name, with tabs between. Nothing of ours i
 
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ SECONDS = 8.0
 """After which the list ends where it is."""
 LONG_LINE = 4_096
 """A file that begins with a longer line was written by a program."""
+UNREAD = re.compile(r"^[^\n]{1001,}", re.MULTILINE)
+"""Longer lines are passed over: nobody defines anything there, and to look for it takes the square of their length."""
 
 _WORDS = r"^[ \t]*(?:[\w@]+[ \t]+){0,4}?"  # what may stand before: pub, export default, static
 _JS = (
@@ -71,6 +74,7 @@ def known(path: str) -> bool:
 def names(path: str, text: str) -> Iterator[tuple[int, str]]:
     """Line and name of what a file of that name defines."""
     line, before = 1, 0
+    text = UNREAD.sub("", text)
     for match in LANGUAGES[Path(path).suffix.lower()].finditer(text):
         at = match.start(match.lastindex or 0)
         line += text.count("\n", before, at)
@@ -81,9 +85,11 @@ def names(path: str, text: str) -> Iterator[tuple[int, str]]:
 def _text(path: str) -> str:
     """Nothing where it is no source that somebody wrote."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  as above; a pipe would never end
+            return ""
         with open(path, "rb") as file:  # noqa: PTH123  as above
             raw = file.read(LARGEST + 1)
-    except OSError:
+    except (OSError, ValueError):
         return ""
     generated = len(raw) > LONG_LINE and b"\n" not in raw[:LONG_LINE]
     return "" if len(raw) > LARGEST or generated or b"\0" in raw[:1_000] else raw.decode("utf-8", "replace")

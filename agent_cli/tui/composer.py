@@ -141,14 +141,11 @@ class Composer(TextArea, inherit_bindings=False):
         self._held: Timer | None = None
         self._draft: str | None = None  # what was being written when a command was put in its place
 
-    def take(self, said: str = "") -> None:
-        """What was submitted is on its way: remembers it and empties the composer, but for what a command wrote there."""
-        text = self.pastes.unfold(self.text)
-        self.past.add(said or text)
-        if said and text.strip() != said.strip():
-            return
-        if not self.resume():
-            self.load_text("")
+    def took(self, said: str) -> None:
+        """What was submitted is on its way: remembers it. What was typed since, or a command wrote, stays."""
+        self.past.add(said)
+        if not self.text:
+            self.resume()
         if not self.text:
             self.pastes.forget()
         if self.vi is not None:
@@ -344,7 +341,9 @@ class Composer(TextArea, inherit_bindings=False):
     def _submit(self, when: Literal["steer", "after"]) -> None:
         text = self.pastes.unfold(self.text)
         if text.strip():
-            self.post_message(self.Submitted(text, when, self.pastes.files(self.text), self.text))
+            typed = self.text
+            self.load_text("")  # at once: keys that follow begin the next message
+            self.post_message(self.Submitted(text, when, self.pastes.files(typed), typed))
 
     @property
     def _menu_open(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from textual import on
@@ -68,7 +67,10 @@ class Surface:
         self._on.put(block_of(answer))
 
     def wipe(self) -> None:
+        unfinished = self._on.story.unfinished()
         self._on.reader.clear()
+        self._on.reader.column.add(unfinished)
+        self._on.reader.settle()
 
 
 class Conversation(Vertical):
@@ -317,9 +319,9 @@ class Conversation(Vertical):
             self._menu.offer(found, self.size.height - self.composer.region.y)
 
     async def _run_shell(self, command: str) -> None:
-        """Off the screen's thread; its output goes into the message that is written."""
+        """Its output goes into the message that is written."""
         self.footer.hint(f"runs {command}")
-        said = await asyncio.to_thread(outside.shell, command, cwd_of(self.desk))
+        said = await outside.shell(command, cwd_of(self.desk), apart=True)
         self.story.insert(Report("", [("you ran", said.rstrip())]))
         self.composer.write(said)
         self.footer.hint("its output is in your message")
@@ -341,13 +343,15 @@ class Conversation(Vertical):
         self.footer.end_hint(of_turn=True)
         command = event.text[1:].strip() if event.text.startswith("!") and "\n" not in event.text else ""
         if command:
-            self.composer.take()
+            self.composer.took(event.text)
             self.run_worker(self._run_shell(command))
         elif self.desk.take(event.text, event.when, event.files, event.typed):
-            self.composer.take(event.text)
+            self.composer.took(event.text)
             self.reader.to_end()
             for chip in missing(event.text, event.files):
                 self.put(Notice(f"{chip} went without its file: add that again", "warning"))
+        else:
+            self.composer.put(event.typed + self.composer.text)
         if self.composer.past.trouble:
             self.put(Notice(self.composer.past.trouble, "warning"))
             self.composer.past.trouble = ""

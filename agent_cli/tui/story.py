@@ -260,13 +260,21 @@ class Story:
                 at += 1
         self._live = []
 
-    def _first_live(self) -> int:
-        """Where the first item stands that this request has brought; the end where there is none."""
+    def unfinished(self) -> list[Item]:
+        """The items that may still change, in their order."""
+        changing = {*self._streamed(), *self._calls.values()}
+        return [item for item in self._to.items if item in changing]
+
+    def _streamed(self) -> list[Item]:
+        """What this request has brought so far."""
         items: list[Item] = []
         for block in self._live:
             items.extend(block.items if isinstance(block, Answer) else [block])
-        items.extend(self._typing)
-        return min(map(self._to.index, items), default=len(self._to.items))
+        return [*items, *self._typing]
+
+    def _first_live(self) -> int:
+        """Where the first item stands that this request has brought; the end where there is none."""
+        return min(map(self._to.index, self._streamed()), default=len(self._to.items))
 
     def _remove_live(self) -> None:
         for block in self._live:

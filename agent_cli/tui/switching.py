@@ -61,6 +61,7 @@ async def switch(app: Holder, wish: Wish) -> None:
         await before.remove()
         await app.mount(after)
     app.adopt(app.welcome)
+    before.composer.resume()
     after.composer.pastes = before.composer.pastes
     after.composer.put(before.composer.text)
     await after.follow(session)

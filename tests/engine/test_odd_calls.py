@@ -104,3 +104,13 @@ async def test_a_result_that_cannot_be_written_down_ends_neither_the_turn_nor_th
     assert len(ev.as_text(output)) < 256
     assert session.state.answer == "done"
     await session.close()
+
+
+async def test_a_message_that_nothing_can_encode_is_said_with_what_can_be():
+    log = ListLog()
+    session = open_session(Playing(says("done")), log=log)
+    await run(session, say("read caf\udce9.txt"))
+    await session.close()
+    assert isinstance(*ended(log), ev.TurnCompleted)
+    heard = [entry.event for entry in log.read() if isinstance(entry.event, ev.OperatorMessage)]
+    assert [event.content for event in heard] == [(Text("read caf\ufffd.txt"),)]

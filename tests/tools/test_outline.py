@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from agent_cli.compose.files import symbols_below
+from agent_cli.compose.files import files_below, symbols_below
 from agent_cli.talk.door import Symbol
 from agent_cli.tools import outline
 from agent_cli.tools.outline import known, names
@@ -69,6 +72,35 @@ std::string Parser::read(int line) const {
 def test_what_a_file_defines(path: str, text: str, found: list[tuple[int, str]]):
     assert known(path)
     assert list(names(path, text)) == found
+
+
+@pytest.mark.parametrize("line", ["  a(" + ")" * 40_000, "\tpublic " + "a " * 40_000])
+@pytest.mark.parametrize("suffix", [".ts", ".java"])
+def test_lines_that_nobody_wrote_are_passed_over(line: str, suffix: str):
+    begun = time.perf_counter()
+    assert list(names(f"a{suffix}", f"class A {{\n{line}\nclass B {{\n")) == [(1, "A"), (3, "B")]
+    assert time.perf_counter() - begun < 0.2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_pipe_under_the_name_of_a_source_is_not_waited_for(tmp_path: Path):
+    (tmp_path / "a.py").write_text("def first(): pass\n")
+    os.mkfifo(tmp_path / "b.py")
+    (tmp_path / "c.py").symlink_to("b.py")
+    (tmp_path / "d.py").write_text("def last(): pass\n")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", outline.__file__],
+        cwd=tmp_path, input=b"a.py\0b.py\0c.py\0d.py", capture_output=True, timeout=20, check=True,
+    )  # fmt: skip
+    assert done.stdout == b"a.py\t1\tfirst\nd.py\t1\tlast\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere every name is text")
+def test_a_file_is_not_offered_by_a_name_that_no_message_can_hold(tmp_path: Path):
+    for name in (b"caf\xe9.py", b"plain.py", b"two\nlines.py"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text("def f(): pass\n", "utf-8")
+    assert files_below(tmp_path) == ["plain.py"]
+    assert symbols_below(tmp_path) == [Symbol("f", "plain.py", 1)]
 
 
 @pytest.mark.parametrize("suffix", sorted(outline.LANGUAGES))

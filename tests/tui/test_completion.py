@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 from pathlib import Path
@@ -143,14 +144,33 @@ async def test_a_shell_command_adds_its_output_to_the_message(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-def test_what_a_shell_command_writes_is_bounded(monkeypatch: pytest.MonkeyPatch):
+async def test_what_a_shell_command_writes_is_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outside, "MOST", 100)
-    said = outside.shell("yes | head -n 1000", "")
+    said = await outside.shell("yes | head -n 1000", "")
     assert "1,899 characters left out" in said
     assert len(said) < 250
+    monkeypatch.setattr(outside, "MOST_READ", 100_000)
+    assert "[stopped after 100,000 bytes]" in await outside.shell("yes", "", apart=True)
     monkeypatch.setattr(outside, "LONGEST", 0.1)
-    assert "[stopped after 0.1 s]" in outside.shell("exec sleep 60", "")
-    assert "cannot be started" in outside.shell("true", "/nowhere/at/all")
+    assert "so far\n[stopped after 0.1 s]" in await outside.shell("echo so far; exec sleep 60", "")
+    assert "cannot be started" in await outside.shell("true", "/nowhere/at/all")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+async def test_leaving_does_not_wait_for_a_shell_command(tmp_path: Path):
+    session = FakeSession()
+    session.state.cwd = str(tmp_path)
+    async with screen(session) as (app, pilot):
+        app.conversation.composer.insert("!echo $$ > pid; sleep 300; true")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+        app.leave()
+        await until(pilot, lambda: not app.is_running, seconds=20)
+    shell = int((tmp_path / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        while True:
+            os.kill(shell, 0)
+            await asyncio.sleep(0)
 
 
 @pytest.fixture

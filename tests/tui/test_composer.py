@@ -85,6 +85,26 @@ async def test_a_big_paste_is_a_chip_and_sent_whole():
         assert sent(session) == ["look: " + text]
 
 
+async def test_keys_that_follow_enter_at_once_begin_the_next_message():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        app.conversation.composer.insert("first")
+        app.post_message(events.Key("enter", "\r"))
+        strike(app, "second")
+        await until(pilot, lambda: app.conversation.composer.text == "second")
+        await until(pilot, lambda: sent(session))
+        assert sent(session) == ["first"]
+
+
+async def test_what_is_not_taken_stands_there_again_before_what_was_typed_since():
+    async with screen() as (app, pilot):
+        app.conversation.composer.insert("/nosuch")
+        app.post_message(events.Key("enter", "\r"))
+        app.post_message(events.Key("x", "x"))
+        await sees(pilot, "There is no command /nosuch")
+        await until(pilot, lambda: app.conversation.composer.text == "/nosuchx")
+
+
 async def test_a_chip_goes_at_one_stroke():
     async with screen() as (app, pilot):
         composer = app.conversation.composer

@@ -7,10 +7,10 @@ from textual.geometry import Offset
 from textual.selection import Selection
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.messages import Text
+from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.tui.blocks.markdown import Prose
 from agent_cli.tui.blocks.notice import Notice
-from tests.fakes.screen import screen, sees, shown, turn, until
+from tests.fakes.screen import answer, screen, sees, shown, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import MARKDOWN, whole_turn
 
@@ -179,3 +179,22 @@ async def test_clearing_leaves_the_screen_empty_and_usable():
         app.conversation.put(Notice("after"))
         await sees(pilot, "after")
         assert "repaired" not in shown(app)
+
+
+async def test_clearing_the_screen_leaves_what_is_not_done_yet():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session, "an old question")
+        call = ToolCall("c1", "bash", {"command": "make"})
+        session.play(ev.ToolCallProposed(call), ev.ToolCallStarted("c1", "bash", "make", "allow"))
+        session.play(ev.ReasoningDelta("a thought"), ev.TextDelta("One paragraph.\n\nHalf of"))
+        await sees(pilot, "Half of")
+        app.conversation.desk.take("/clear")
+        await sees(pilot, "The screen is empty")
+        assert "an old question" not in shown(app)
+        session.play(ev.TextDelta(" another."), ev.ToolReturned("c1", "bash", ev.Output((Text("made"),))))
+        await sees(pilot, "Half of another.")
+        await sees(pilot, "made")
+        answer(session, "One paragraph.\n\nHalf of another.")
+        await sees(pilot, "done")
+        assert shown(app).count("Half of another.") == 1
