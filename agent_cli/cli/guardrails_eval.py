@@ -11,6 +11,7 @@ from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.values import UsageError
 
 if TYPE_CHECKING:
+    from agent_cli.guardrails.checks.known import Fed
     from agent_cli.guardrails.known import Known
     from agent_cli.guardrails.measure import Alarm, Report
     from agent_cli.kernel.watching import Profile
@@ -40,7 +41,7 @@ def evaluate(
         bool,
         typer.Option(
             "--known-positive",
-            help="Feed each signal, as it is tuned here, a case that it must catch. Exit 1 where one does not.",
+            help="Feed each signal and check, as it is set here, a case that it must catch. Exit 1 where one does not.",
         ),
     ] = False,
     as_object: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
@@ -60,25 +61,29 @@ def evaluate(
 
 
 def _feed_known(ctx: typer.Context, corpus: Path | None, profile: Profile | None, *, as_object: bool) -> None:
+    from agent_cli.compose.checks import fed
     from agent_cli.compose.watchdog import tuned
     from agent_cli.guardrails.known import known_positives
 
     if corpus is not None:
         raise UsageError("--known-positive brings its own cases: leave CORPUS out.")
-    settings = loaded(ctx).settings
+    read = loaded(ctx)
+    settings = read.settings
     found = known_positives(profile or settings.watchdog.profile, tuned(settings))
+    checks = fed(read)
     if as_object:
-        typer.echo(as_json([_whole(one) for one in found]))
+        typer.echo(as_json([_whole(one) for one in (*found, *checks)]))
     else:
         rows = [
             (one.signal, one.verdict, one.severity or "", str(one.call or ""), one.reason) for one in found
         ]
-        typer.echo(table(("signal", "verdict", "severity", "call", "reason"), rows, frozenset({3})))
-    if any(one.verdict == "missed" for one in found):
+        rows += [(one.check, one.verdict, one.severity or "", "", one.reason) for one in checks]
+        typer.echo(table(("guardrail", "verdict", "severity", "call", "reason"), rows, frozenset({3})))
+    if any(one.verdict == "missed" for one in (*found, *checks)):
         raise typer.Exit(1)
 
 
-def _whole(value: Report | Known) -> Any:
+def _whole(value: Report | Known | Fed) -> Any:
     from agent_cli.headless.jsonl import whole
 
     return whole(value)

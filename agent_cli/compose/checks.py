@@ -7,9 +7,11 @@ from typing import Literal, NamedTuple
 from agent_cli.compose.armed import armed
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import prepare
+from agent_cli.config.sources import Loaded
 from agent_cli.engine.guards import act_of
 from agent_cli.guardrails.checks.book import book
 from agent_cli.guardrails.checks.check import Content, SlowCheck, Subject
+from agent_cli.guardrails.checks.known import Fed, known_positives
 from agent_cli.guardrails.checks.past import Past
 from agent_cli.guardrails.checks.rules import told
 from agent_cli.guardrails.secrets.scan import redact
@@ -67,6 +69,11 @@ def tried(
             said = check.look(subject, Past())
             verdicts += [Verdict(check.name, said.severity, said.message)] if said else []
     return tuple(verdicts)
+
+
+def fed(loaded: Loaded) -> tuple[Fed, ...]:
+    """What each check makes of a case that it must catch. Raises ConfigError."""
+    return known_positives(armed(loaded), looks_secret)
 
 
 def subject_of(text: str, surface: str, tool: str) -> Subject:

@@ -12,6 +12,7 @@ import pytest
 
 from agent_cli.cli.entry import run
 from agent_cli.guardrails.book import NAMES
+from agent_cli.guardrails.checks.known import NAMES as CHECKS
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.usage import Usage
@@ -273,7 +274,10 @@ def test_eval_feeds_each_signal_what_it_must_catch_as_it_is_tuned_here(session, 
     code, out, err = asked(capfd, "guardrails", "eval", "--known-positive")
     assert (code, err) == (0, "")
     verdicts = {line.split()[0]: line.split()[1] for line in out.splitlines()[1:]}
-    assert verdicts == dict.fromkeys(NAMES, "caught")
+    assert verdicts == dict.fromkeys((*NAMES, "secrets", *CHECKS), "caught") | {
+        "rate": "off",
+        "volume": "off",
+    }
     assert (
         "no-news                 off"
         in asked(capfd, "guardrails", "eval", "--known-positive", "--profile", "seed")[1]
@@ -283,11 +287,29 @@ def test_eval_feeds_each_signal_what_it_must_catch_as_it_is_tuned_here(session, 
         "[watchdog.signals.repeated-tool-call]\nseverity = 'warn'\n"
     )
     code, out, _ = asked(capfd, "--config", "c.toml", "guardrails", "eval", "--known-positive", "--json")
-    found = {one["signal"]: one for one in json.loads(out)}
+    found = {one.get("signal") or one["check"]: one for one in json.loads(out)}
     assert code == 1
     assert found["stuck-interaction"]["verdict"] == "missed", "thirty copies do not fit into ten steps"
     assert (found["no-news"]["verdict"], found["repeated-tool-call"]["severity"]) == ("off", "warn")
     assert asked(capfd, "guardrails", "eval", CORPUS, "--known-positive")[0] == 2
+
+
+def test_eval_feeds_each_check_what_it_must_catch_as_it_is_set_here(session, capfd, tmp_path):
+    (tmp_path / "c.toml").write_text(
+        "[guardrails]\nuntrusted_text = 'off'\n[guardrails.actions]\nmax_per_turn = {bash = 2}\n"
+        "max_deleted_bytes = 100\nunread = 'block'\n"
+    )
+    (tmp_path / ".agents").mkdir(exist_ok=True)
+    rule = "[[rule]]\nname = 'mine'\nsurface = 'action'\nmatch = 'x'\nseverity = 'halt'\n"
+    (tmp_path / ".agents" / "guardrails.toml").write_text(rule)
+    code, out, _ = asked(capfd, "--config", "c.toml", "guardrails", "eval", "--known-positive", "--json")
+    found = {one["check"]: one for one in json.loads(out) if "check" in one}
+    assert code == 0
+    assert found["untrusted-text"]["verdict"] == "off"
+    assert found["rule:mine"]["verdict"] == "untried"
+    assert found["unread"]["severity"] == "block"
+    assert found["rate"]["reason"] == "bash may be called 2 times in a turn, and this is call 3"
+    assert found["volume"]["reason"] == "101 bytes would be deleted in this turn, and at most 100 may be"
 
 
 def test_report_says_what_stopped_how_fast_and_what_became_of_it(session, capfd):
