@@ -11,6 +11,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from agent_cli.permissions.runners import lines_of
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import Segment, scan, unwrapped
 from agent_cli.ports import PathUse
@@ -31,7 +32,9 @@ _MOST_PATTERNS = 200
 _WORKED_OUT = re.compile(r"[*?\[{]|\$\{?PWD")
 _PATTERN = re.compile(r"[*?\[]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BLANK = re.compile(r"\s")
 _LONGEST_NAME = 255
+_DEEPEST = 3
 Access: TypeAlias = Literal["r", "w"]
 
 
@@ -43,8 +46,11 @@ class Found(NamedTuple):
     deleted: tuple[str, ...] | None = None
 
 
-def paths_of(command: str, cwd: str) -> Found:
-    """Words behind `cd` are resolved where it leads; where it may not have led there, in both places."""
+def paths_of(command: str, cwd: str, depth: int = 0) -> Found:
+    """Words behind `cd` are resolved where it leads; where it may not have led there, in both places.
+
+    Lines within the line, as behind `sh -c`, are looked at like it; `depth` says how deep in one this is.
+    """
     uses: dict[PathUse, None] = {}
     deleted: list[str] = []
     places, every = [cwd], [cwd]
@@ -55,6 +61,7 @@ def paths_of(command: str, cwd: str) -> Found:
             if sum(_WORKED_OUT.search(word) is not None for word in segment.words) > _MOST_PATTERNS:
                 return Found((), f"the command holds more than {_MOST_PATTERNS} patterns")
             uses |= dict.fromkeys(_uses(segment, places))
+            uses |= dict.fromkeys(_within(segment, places, depth))
             deleted += _deleted(segment, places)
             if segment.words[:1] == ("cd",):
                 into = segment.words[-1] if len(segment.words) > 1 else "~"
@@ -67,6 +74,17 @@ def paths_of(command: str, cwd: str) -> Found:
     if len(uses) > _MOST:
         return Found((), f"the command names more than {_MOST} paths")
     return Found(tuple(uses), deleted=tuple(deleted) or None)
+
+
+def _within(segment: Segment, places: list[str], depth: int) -> Iterator[PathUse]:
+    """What the lines touch that it gives to a shell, as in `sh -c 'cat x'`. Raises Unresolved."""
+    words = (word for view in unwrapped(segment.words) for word in lines_of(view[0], view))
+    lines = dict.fromkeys(word for word in words if _BLANK.search(word)) if depth < _DEEPEST else {}
+    for line, place in product(lines, places):
+        found = paths_of(line, place, depth + 1)
+        if found.unresolved:
+            raise Unresolved(found.unresolved)
+        yield from found.uses
 
 
 def _deleted(segment: Segment, places: list[str]) -> Iterator[str]:

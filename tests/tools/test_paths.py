@@ -269,3 +269,15 @@ def test_what_a_shell_would_make_of_a_word_is_looked_at_too(place: Path, word: s
     assert str(root / "private") not in {use.path for use in paths_of("wc -l *", str(root)).uses}
     quoted = {use.path for use in paths_of("grep 'a[b' {}", str(root)).uses}
     assert quoted == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["sh -c 'cat private/f.txt'", "cd src; sudo bash -lc 'cd ../private && cat f.txt'", "eval 'cat <private/f.txt'",
+     "find . -exec sh -c 'cat private/f.txt' \\;", "sh -c \"bash -c 'cat private/f.txt'\""],
+)  # fmt: skip
+def test_lines_within_a_line_are_looked_at_like_it(place: Path, line: str) -> None:
+    root = place / "project"
+    (root / "private").mkdir()
+    (root / "private" / "f.txt").write_text("x")
+    assert str(root / "private" / "f.txt") in {use.path for use in paths_of(line, str(root)).uses}
