@@ -1,4 +1,4 @@
-"""`agent-cli guardrails eval`: how often the watchdog is wrong."""
+"""`agent-cli guardrails eval`: how often the watchdog and the checks are wrong."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import typer
 
 from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.values import UsageError
+from agent_cli.headless.plain import one_line
 
 if TYPE_CHECKING:
+    from agent_cli.compose.labelled import Counted
     from agent_cli.guardrails.checks.known import Fed
     from agent_cli.guardrails.known import Known
     from agent_cli.guardrails.measure import Alarm, Report
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 HEAD = ("profile", "signal", "severity", "false positives", "wasteful", "found", "false negatives")
 PROFILES: tuple[Profile, ...] = ("default", "seed", "strict")
 SHOWN = 20
+TEXTS = ".tsv"
+"""Labelled texts, for checks of contents and actions."""
 
 
 def evaluate(
@@ -26,8 +30,8 @@ def evaluate(
     corpus: Annotated[
         Path | None,
         typer.Argument(
-            help="A directory of cases (.jsonl, .jsonl.gz; labels.json), one such file, or a session database. "
-            "Default: the recorded sessions.",
+            help="A directory of cases (.jsonl, .jsonl.gz; labels.json), one such file, a session database, or labelled "
+            "texts for the checks (.tsv). Default: the recorded sessions.",
             metavar="CORPUS",
         ),
     ] = None,
@@ -56,6 +60,9 @@ def evaluate(
     if known_positive:
         _feed_known(ctx, corpus, _profiles(profile)[0] if profile else None, as_object=as_object)
         return
+    if corpus is not None and corpus.suffix == TEXTS:
+        _count_texts(ctx, corpus, as_object=as_object)
+        return
     report = measured(options_of(ctx), loaded(ctx), corpus, _profiles(profile), polls=polls)
     typer.echo(as_json(_whole(report)) if as_object else _shown(report))
 
@@ -83,7 +90,27 @@ def _feed_known(ctx: typer.Context, corpus: Path | None, profile: Profile | None
         raise typer.Exit(1)
 
 
-def _whole(value: Report | Known | Fed) -> Any:
+def _count_texts(ctx: typer.Context, texts: Path, *, as_object: bool) -> None:
+    from agent_cli.compose.armed import armed
+    from agent_cli.compose.labelled import cases, counted
+
+    counts = counted(cases(texts), armed(loaded(ctx)))
+    if as_object:
+        typer.echo(as_json([_whole(count) for count in counts]))
+        return
+    head = ("check", "attacks", "false negatives", "honest", "false positives")
+    rows = [
+        (one.check, str(one.attacks), str(len(one.missed)), str(one.honest), str(len(one.wrong)))
+        for one in counts
+    ]
+    typer.echo(table(head, rows, frozenset({1, 2, 3, 4})) if rows else f"{texts} has no labels of attacks.")
+    for one in counts:
+        for told, found in (("missed", one.missed), ("found all the same", one.wrong)):
+            for case in found[:SHOWN]:
+                typer.echo(f"  {one.check} {told}: {one_line(case.text, 100)}")
+
+
+def _whole(value: Report | Known | Fed | Counted) -> Any:
     from agent_cli.headless.jsonl import whole
 
     return whole(value)

@@ -294,6 +294,24 @@ def test_eval_feeds_each_signal_what_it_must_catch_as_it_is_tuned_here(session, 
     assert asked(capfd, "guardrails", "eval", CORPUS, "--known-positive")[0] == 2
 
 
+def test_eval_counts_what_checks_miss_and_find_in_labelled_texts(session, capfd, tmp_path):
+    (tmp_path / ".agents").mkdir(exist_ok=True)
+    rule = "[[rule]]\nname = 'mine'\nsurface = 'action'\nmatch = 'prod'\nseverity = 'halt'\n"
+    (tmp_path / ".agents" / "guardrails.toml").write_text(rule)
+    (tmp_path / "set.tsv").write_text(
+        "secrets\tinput:bash\tGITHUB_TOKEN=«ghp_:36»\nsecrets\tinput\tthe password is sunshine\n"
+        "honest\tinput:bash\tdeadbeef\nrule:mine\taction:bash\techo prod\nhonest\taction:bash\tls product\n"
+    )
+    code, out, err = asked(capfd, "guardrails", "eval", "set.tsv")
+    assert (code, err) == (0, "")
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1:3]}
+    assert rows == {"secrets": ["2", "1", "1", "0"], "rule:mine": ["1", "0", "1", "1"]}
+    assert "secrets missed: the password is sunshine" in out
+    assert "rule:mine found all the same: ls product" in out
+    (tmp_path / "bad.tsv").write_text("honest\tnowhere\tx\n")
+    assert "bad.tsv, line 1: it takes a label" in asked(capfd, "guardrails", "eval", "bad.tsv")[2]
+
+
 def test_eval_feeds_each_check_what_it_must_catch_as_it_is_set_here(session, capfd, tmp_path):
     (tmp_path / "c.toml").write_text(
         "[guardrails]\nuntrusted_text = 'off'\n[guardrails.actions]\nmax_per_turn = {bash = 2}\n"
