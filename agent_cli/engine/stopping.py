@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agent_cli.engine import endings, killing, tree
+from agent_cli.engine.cleaning import SECRETS
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Stopped
 from agent_cli.guardrails import budgets, telling
 from agent_cli.guardrails.budgets import Breach
-from agent_cli.guardrails.checks.stops import HALTED, POOL_WAY_ON, WAY_ON, Down, Held
+from agent_cli.guardrails.checks.stops import HALTED, POOL_WAY_ON, SECRETS_WAY_ON, WAY_ON, Down, Held
 from agent_cli.guardrails.gate import NAME as POOL
 from agent_cli.guardrails.halts import IN_A_ROW
 from agent_cli.guardrails.kill_switch import Killed
@@ -16,6 +17,8 @@ from agent_cli.kernel import events as ev
 from agent_cli.ports import Alert
 
 UNAVAILABLE = "unavailable"
+WAYS_ON = {POOL: POOL_WAY_ON, SECRETS: SECRETS_WAY_ON}
+"""Of what no bypass steps around."""
 
 
 def check(core: Core) -> None:
@@ -44,7 +47,7 @@ def check(core: Core) -> None:
             raise Stopped(endings.guarded(held.reason))
         case Down() as down:
             core.cut_off = down.reason
-            way_on = POOL_WAY_ON if down.check == POOL else WAY_ON
+            way_on = WAYS_ON.get(down.check, WAY_ON)
             _tell(core, down.check, UNAVAILABLE, down.reason, way_on)
             raise Stopped(endings.unavailable(f"{down.reason}. {way_on}"))
 

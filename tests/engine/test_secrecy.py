@@ -10,6 +10,7 @@ import pytest
 from agent_cli.engine.session import Session
 from agent_cli.guardrails.checks.armed import Armed
 from agent_cli.guardrails.secrets import scrub
+from agent_cli.guardrails.secrets.scan import Redacted
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.messages import Text
@@ -160,3 +161,25 @@ async def test_a_fact_that_cannot_be_looked_through_is_recorded_without_its_text
     await session.close()
     assert BODY not in "".join(text for _, text in log.rows)
     assert scrub.WITHHELD in "".join(text for _, text in log.rows)
+
+
+async def test_a_result_that_cannot_be_looked_through_ends_the_turn_with_a_way_on_that_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    whole = scrub.redact
+
+    def broken(text: str) -> Redacted:
+        if BODY in text:
+            raise RuntimeError("no table")
+        return whole(text)
+
+    monkeypatch.setattr(scrub, "redact", broken)
+    log = ListLog()
+    session = open_session(Playing(wants(("read", {"path": ".env"}))), FakeTool("read", leaks), log=log)
+    await run(session, say("go"))
+    await session.close()
+    assert BODY not in "".join(text for _, text in log.rows)
+    end = next(event for event in log.events if isinstance(event, ev.TurnError))
+    assert end.outcome == "guardrail-unavailable"
+    assert "guardrails.redact: false" in end.message
+    assert "[[bypass]]" not in end.message, "there is none for this check"

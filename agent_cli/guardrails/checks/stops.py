@@ -20,6 +20,10 @@ POOL_WAY_ON = (
     "Nothing is dispatched while the pool cannot be written to. To go on: make the session database writable and send your"
     " message again, or begin without --pool."
 )
+SECRETS_WAY_ON = (
+    "Nothing passes that could not be looked through for secrets. To go on: send your message again, or leave them in with"
+    " guardrails.redact: false."
+)
 HALTED = (
     "The turn was stopped; the session goes on with your next message. agent-cli guardrails explain tells what the check"
     " looks for."
