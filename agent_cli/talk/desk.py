@@ -58,7 +58,7 @@ class Desk:
     """The host of the slash commands. `unsent` waits for a session to open.
 
     `compacting` is the time since when an ordered compaction runs, in epoch seconds; 0 while none does. `rewinding` says that
-    nobody knows yet what came of a rewind that was ordered.
+    nobody knows yet what came of a rewind that was ordered, `broken` that the session cannot go on.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class Desk:
         self.lacks = lacks
         self.compacting = 0.0
         self.rewinding = False
+        self.broken = False
         self._since = 0  # the last fact before the compaction
         self._surface = surface
         self.stage = surface.stage
@@ -89,7 +90,11 @@ class Desk:
     @property
     def running(self) -> bool:
         """Something goes on that can be interrupted."""
-        return self.session is not None and (self.session.state.running or self.compacting > 0)
+        return (
+            self.session is not None
+            and not self.broken
+            and (self.session.state.running or self.compacting > 0)
+        )
 
     @property
     def mode(self) -> Mode:
@@ -102,7 +107,7 @@ class Desk:
 
     def attach(self, session: Door) -> None:
         """The session is open: what was typed before goes to it."""
-        self.session, self.rewinding = session, False
+        self.session, self.rewinding, self.broken = session, False, False
         if self._mode != self.welcome.mode:
             self.order(SetMode(self._mode))
         waiting, self.unsent = self.unsent, []
@@ -136,8 +141,7 @@ class Desk:
             if shown is not None:
                 self._surface.tell(shown)
             return True
-        self.say(text, when, files, typed)
-        return True
+        return self.say(text, when, files, typed)
 
     def say(
         self,
@@ -145,22 +149,31 @@ class Desk:
         when: Literal["steer", "after"] = "steer",
         files: tuple[Block, ...] = (),
         typed: str | None = None,
-    ) -> None:
-        """Pictures and PDF files that are named with `@` go along, too: in what was `typed` of it, None for all."""
+    ) -> bool:
+        """Pictures and PDF files that are named with `@` go along, too: in what was `typed` of it, None for all.
+
+        False where the session does not take it.
+        """
         named, troubles = mentioned(text if typed is None else typed, cwd_of(self), card_of(self))
         for trouble in troubles:
             self._surface.tell(Note(trouble, "warning"))
         say = Say((Text(text), *files, *named), when)
+        taken = True
         if self.session is None:
             self.unsent.append(say)
         else:
-            self.order(say)
+            taken = self._sent(say)
         self._surface.refresh_facts()
+        return taken
 
     def order(self, command: Command) -> None:
         """Sends it; an error is told in the transcript."""
+        self._sent(command)
+
+    def _sent(self, command: Command) -> bool:
+        """Whether it was taken."""
         if self.session is None:
-            return
+            return False
         if isinstance(command, Compact | Checkpoint):
             self.compacting, self._since = time(), self.session.state.seq
         if isinstance(command, Rewind):
@@ -170,7 +183,10 @@ class Desk:
         except AgentError as problem:
             self.compacting, self.rewinding = 0.0, False
             self._surface.tell(Alarm("The session did not take that.", str(problem)))
-        self._surface.refresh_facts()
+            return False
+        finally:
+            self._surface.refresh_facts()
+        return True
 
     def interrupt(self) -> None:
         self.order(Interrupt())

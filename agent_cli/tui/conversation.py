@@ -157,7 +157,7 @@ class Conversation(Vertical):
         try:
             await self.feed.follow(session.events(self.older.begin(session)))
         except AgentError as problem:
-            self.desk.compacting = 0.0
+            self.desk.broken, self.desk.compacting = True, 0.0
             self.put(Banner("The session cannot go on.", str(problem)))
 
     async def _learn(self) -> None:

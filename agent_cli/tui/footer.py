@@ -110,6 +110,7 @@ class Footer(Vertical):
         )
         activity.beat += desk.welcome.motion
         activity.rate = self._rate.mark(monotonic(), self._streamed) if moving else 0.0
+        activity.broken = desk.broken
         activity.work = "compacting …" if desk.compacting else ""
         activity.elapsed = time() - (desk.compacting or (state.turn_started if state is not None else 0.0))
         activity.stops = self._stops()

@@ -34,11 +34,12 @@ LONG = 10.0
 class Activity:
     """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams.
 
-    `work` is what goes on between turns, "" for nothing; `elapsed` are the seconds of it, or of the turn.
+    `broken` says that the session cannot go on. `work` is what goes on between turns, "" for nothing; `elapsed` are the seconds of it, or of the turn.
     `stops` is the key that interrupts. `typing` is the mode of the keys, "" where there is only one. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait. `held` says how long an approval has waited and what it holds up.
     """
 
     connecting: bool = True
+    broken: bool = False
     rate: float = 0.0
     elapsed: float = 0.0
     waiting: str = ""
@@ -161,6 +162,8 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
         return Piece(1, ((("◌ starting", ink.dim),), (("◌", ink.dim),)))
     if state is None:
         return Piece(1, ((("✗ no session", ink.bad),), (("✗", ink.bad),)))
+    if activity.broken:
+        return Piece(1, ((("✗ cannot go on", ink.bad),), (("✗", ink.bad),)))
     if state.pending:
         forms = dict.fromkeys(
             (f"? waits for your answer{activity.held}", "? waits for your answer", "? waits")

@@ -524,6 +524,21 @@ async def test_a_log_that_breaks_is_told_and_the_screen_stays():
         assert app.conversation.composer.text == "x"
 
 
+async def test_a_session_that_broke_works_no_more_and_keeps_no_message():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        await sees(pilot, "working")
+        session.refuses = StoreUnwritable("The disk is full.")
+        session.breaks(session.refuses)
+        await sees(pilot, "✗ cannot go on")
+        assert "working" not in shown(app)
+        app.conversation.composer.insert("not lost")
+        await pilot.press("enter")
+        await sees(pilot, "The session did not take that.")
+        await until(pilot, lambda: app.conversation.composer.text == "not lost")
+
+
 async def test_no_timer_runs_while_nothing_moves():
     session = FakeSession()
     async with screen(session) as (app, pilot):
