@@ -278,16 +278,17 @@ def _is_secret(data: bytes, place: int, name: bytes) -> bool:
 
 
 def _env_line(data: bytes, place: int) -> Iterator[Span]:
-    begin = max(0, place - 80)
-    before = _pattern(table.BEFORE_ENV).search(data[begin : place + 1])
-    if before is None:
-        return
-    match = _pattern(table.ENV_LINE).match(data, begin + before.start(1))
+    head = data[max(0, place - 61) : place]
+    begin = place - len(head) + len(head.rstrip(table.ENV_NAME))
+    match = _pattern(table.ENV_LINE).match(data, begin)
     if match is None or _pattern(table.NO_SECRET).search(match.group(1)):
         return
+    if _pattern(table.BEFORE_ENV).search(data[max(0, begin - 16) : begin]) is None:
+        return
     value = match.group(2)
-    mixed = _LETTER.search(value) and _is_mixed(value)
-    if mixed and not _placeholder(value) and value.lower() not in table.WEAK and _changes(value) >= CHANGES:
+    start = value[:64]
+    mixed = _LETTER.search(start) and _is_mixed(start)
+    if mixed and not _placeholder(value) and value.lower() not in table.WEAK and _changes(start) >= CHANGES:
         yield Span(match.start(2), match.end(2), "secret")
 
 

@@ -142,9 +142,10 @@ ENV_LINE = (
     rb"([A-Z][A-Z0-9_]{0,60})(?:[ \t]{0,4}=[ \t]{0,4}|:[ \t]{1,4})[\"']?([^\s\"'#$`{}()<>\[\],;]{8,200})"
 )
 """A line of an environment file or of a compose file, from its name on."""
-BEFORE_ENV = rb"(?:\A|[\s:+|>'\"-]|\\[nrt]|\x1b\[[0-9;]{0,12}m)([A-Z][A-Z0-9_]{0,60})\Z"
-"""The name with what may stand before it: the start of a line, the number that a tool gave it, a file and a colon, the
-mark of a difference, a quote."""
+ENV_NAME = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+BEFORE_ENV = rb"(?:\A|[\s:+|>'\"-]|\\[nrt]|\x1b\[[0-9;]{0,12}m)\Z"
+"""What may stand before its name: the start of a line, the number that a tool gave it, a file and a colon, the mark of a
+difference, a quote."""
 
 KEY_MATERIAL = rb"[A-Za-z0-9+/=_-]{24}"
 """What a private key has between its first line and its last."""
