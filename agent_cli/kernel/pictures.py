@@ -19,6 +19,8 @@ IMAGES = (
 PDF = Kind("PDF document", "application/pdf")
 LARGEST_IMAGE = 3_750_000
 """Bytes: 5 MB as the services take it."""
+LARGEST_SIDE = 8_000
+"""Pixels: a service refuses a wider or higher one, and with it every later request of the session."""
 LARGEST_PDF = 20_000_000
 FRAMES = frozenset({*range(0xC0, 0xC4), *range(0xC5, 0xC8), *range(0xC9, 0xCC), *range(0xCD, 0xD0)})
 """Markers of a JPEG behind which its size stands."""

@@ -8,11 +8,13 @@ import base64
 import binascii
 
 from agent_cli.kernel.messages import Document, Image
-from agent_cli.kernel.pictures import image_kind
+from agent_cli.kernel.pictures import LARGEST_SIDE, image_kind, pixels
 from agent_cli.kernel.usage import ModelCard
 
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
 SHORTEST_HEADER = 16
+HEAD = 400_000
+"""Characters in which the size of an image stands."""
 
 
 def media_of(block: Image | Document, card: ModelCard) -> Image | Document | str:
@@ -32,6 +34,9 @@ def _image(image: Image, card: ModelCard) -> Image | str:
     kind = _kind(image.data)
     if kind is None:
         return "[image not shown: it is no PNG, JPEG, GIF or WebP]"
+    size = _pixels(image.data)
+    if size is not None and max(size) > LARGEST_SIDE:
+        return f"[image not shown: it has {size[0]:,}\xd7{size[1]:,} pixels, the most is {LARGEST_SIDE:,} on a side]"
     return image if kind == image.media_type else Image(kind, image.data)
 
 
@@ -42,6 +47,13 @@ def _document(document: Document, card: ModelCard) -> Document | str:
     if document.media_type != "application/pdf":
         return f"[{name} not shown: {document.media_type} is no PDF]"
     return document
+
+
+def _pixels(data: str) -> tuple[int, int] | None:
+    try:
+        return pixels(base64.b64decode(data[:HEAD]))
+    except (binascii.Error, ValueError):
+        return None
 
 
 def _kind(data: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from agent_cli.kernel.messages import Block, Document, Image
-from agent_cli.kernel.pictures import LARGEST_IMAGE, LARGEST_PDF, PDF, Kind, media_kind, pixels
+from agent_cli.kernel.pictures import LARGEST_IMAGE, LARGEST_PDF, LARGEST_SIDE, PDF, Kind, media_kind, pixels
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.talk.untrusted import clean_line
 
@@ -58,6 +58,12 @@ def of_bytes(name: str, data: bytes, card: ModelCard | None) -> Attached:
         raise NotAttached(f"{takes}: {name} is named, and not shown to it. /model changes the model")
     if len(data) > (largest := LARGEST_PDF if is_pdf else LARGEST_IMAGE):
         raise NotAttached(_too_large(name, len(data), largest))
+    size = None if is_pdf else pixels(data)
+    if size is not None and max(size) > LARGEST_SIDE:
+        has = f"{name} has {size[0]:,}\xd7{size[1]:,} pixels"
+        raise NotAttached(
+            f"{has}, and {LARGEST_SIDE:,} on a side can be sent to a model: make it smaller first"
+        )
     return Attached(_label(name, data, kind), _block(name, data, kind))
 
 

@@ -75,6 +75,11 @@ async def test_a_file_in_a_result(family: str):
     assert mark.get(family, '"type":"file"') in sent
 
 
+TALL = base64.b64encode(
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (900).to_bytes(4) + (8_001).to_bytes(4) + bytes(20)
+).decode()
+
+
 @every
 @pytest.mark.parametrize(
     ("image", "words"),
@@ -82,6 +87,7 @@ async def test_a_file_in_a_result(family: str):
         (Image("image/png", "bm90IGFuIGltYWdlIGF0IGFsbCwganVzdCB0ZXh0"), "no PNG, JPEG, GIF or WebP"),
         (Image("image/png", "%%%"), "no PNG"),
         (Image("image/png", PNG + "A" * 8_000_000), "over 5 MB"),
+        (Image("image/png", TALL), "900\xd78,001 pixels, the most is 8,000"),
         (Document("text/csv", PDF, "a.csv"), "a.csv not shown"),
     ],
 )

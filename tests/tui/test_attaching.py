@@ -16,7 +16,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Say, Withdraw
 from agent_cli.kernel.messages import Document, Image, Text
 from agent_cli.kernel.pictures import LARGEST_IMAGE, pixels
-from agent_cli.talk.attachments import NotAttached, attach, mentioned, named
+from agent_cli.talk.attachments import NotAttached, attach, mentioned, named, of_bytes
 from agent_cli.talk.door import Sources, Welcome
 from agent_cli.tui.pastes import FILES_KEPT, Pastes
 from tests.fakes.screen import screen, sees, strike, turn, until
@@ -106,6 +106,8 @@ def test_what_does_not_go_along_says_why(shots: Path):
         attach(shots / "b.png", CARD)
     with pytest.raises(NotAttached, match=r"notes.png is no PNG, JPEG, GIF, WebP or PDF"):
         attach(shots / "notes.png", SEES)
+    with pytest.raises(NotAttached, match=r"page.png has 3\xd78,001 pixels, and 8,000 on a side"):
+        of_bytes("page.png", png(3, 8_001), None)
     (shots / "b.png").write_bytes(png() + bytes(LARGEST_IMAGE))
     with pytest.raises(NotAttached, match=r"b.png has 3,750,\d+ bytes, and 3,750,000 can be sent"):
         attach(shots / "b.png", SEES)
