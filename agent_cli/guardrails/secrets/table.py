@@ -115,8 +115,9 @@ HELD: tuple[Row, ...] = (
 )  # fmt: skip
 """Looked for in the whole text."""
 
-_SEPARATOR = rb"""[\\"'`\])]{0,3}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}"""
-_QUOTES = rb"""[\\"'`]{0,2}"""
+_ESCAPED = rb"&(?:quot|apos|#x27|#39|#34);"
+_SEPARATOR = rb"""(?:""" + _ESCAPED + rb"""|[\\"'`\])]{0,3})[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}"""
+_QUOTES = rb"""(?:""" + _ESCAPED + rb"""|[\\"'`]{0,2})"""
 
 KEYED: tuple[Row, ...] = (
     Row("aws-secret", b"secret", rb"(?i:secret_?access_?key)" + _SEPARATOR + _QUOTES + rb"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"),
