@@ -271,8 +271,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             case "models":
                 conversation.composer.begin(MODEL)
             case "page-up" | "page-down":
-                conversation.reader.action_page(-1 if what == "page-up" else 1)
-                conversation.refresh_facts()
+                conversation.page(-1 if what == "page-up" else 1)
             case _ if conversation.reader.cursor is not None:
                 conversation.reader.action_fold()
             case _:

@@ -12,18 +12,19 @@ from textual.containers import Vertical
 from textual.events import Blur, DescendantBlur, Focus, Key
 from textual.message import Message
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input
 
 from agent_cli.kernel.commands import Answer, GrantScope
-from agent_cli.kernel.events import ApprovalRequested, FileDiff, Shown
-from agent_cli.talk.untrusted import clean, clean_line
-from agent_cli.tui.blocks.diff import diff_lines, parse
+from agent_cli.kernel.events import ApprovalRequested
+from agent_cli.talk.untrusted import clean_line
+from agent_cli.tui.asking import Question, flow, text_of
 from agent_cli.tui.editing import Edit
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.keys import Keys, pressed
 from agent_cli.tui.lines import Lines
-from agent_cli.tui.wrap import Line, cut, wrap
+from agent_cli.tui.wrap import Line, cut
 
 _SCOPES: dict[str, GrantScope] = {
     "approve": "once",
@@ -38,9 +39,11 @@ HOLD = 0.4
 
 AROUND = 5
 """Cells of the margins, the border and the padding."""
-WHY = "why not? Enter denies, Esc goes back"
-WORDS = "your answer: Enter sends it, Esc goes back"
-ONCE = "each such change needs its own approval"
+SHARE = 0.6
+"""Of the screen that it takes at most, as long as the question has `LEAST` rows of it and the transcript `ABOVE`."""
+LEAST, ABOVE = 10, 1
+WHY = "why not? Enter denies, Esc: back"
+WORDS = "your answer: Enter sends it, Esc: back"
 
 
 class Approvals(Vertical, can_focus=True):
@@ -52,7 +55,6 @@ class Approvals(Vertical, can_focus=True):
     DEFAULT_CSS = """
     Approvals {
         height: auto;
-        max-height: 60%;
         margin: 1 1 0 1;
         padding: 0 1;
         display: none;
@@ -61,11 +63,12 @@ class Approvals(Vertical, can_focus=True):
     }
     Approvals.-open { display: block; }
     Approvals Input {
-        display: none; height: 1; border: none; padding: 0; margin-top: 1; background: $surface;
+        display: none; height: 1; border: none; padding: 0; background: $surface;
     }
     Approvals Input:focus { border: none; }
     Approvals.-why Input { display: block; }
     Approvals #keys { margin-top: 1; }
+    Approvals.-tight #keys { margin-top: 0; }
     """
 
     @dataclass
@@ -83,11 +86,14 @@ class Approvals(Vertical, can_focus=True):
         self._answered: set[str] = set()
         self._at = 0
         self._grace = Grace()
+        self._room = 0
+        self._folded = False  # a part of the question is left out
+        self._asks = Question((), 0, ink, "")
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="what")
         yield Lines(id="keys")
-        yield Input(placeholder=WHY, compact=True)
+        yield Input(compact=True)
 
     @property
     def pending(self) -> tuple[ApprovalRequested, ...]:
@@ -98,6 +104,8 @@ class Approvals(Vertical, can_focus=True):
         self._answered &= pending.keys()
         fresh = [asked for asked in pending.values() if asked.call_id not in self._answered]
         if fresh == self._pending:
+            if fresh and self._room != self._rows():
+                self._draw()
             return False
         came = bool(fresh) and not self._pending
         shown = self._pending[self._at].call_id if self._pending else ""
@@ -122,46 +130,68 @@ class Approvals(Vertical, can_focus=True):
             return False
         self.remove_class("-why")
         self.focus()
+        self._draw()
+        return True
+
+    def page(self, step: int) -> bool:
+        """What it shows, all of it then; False where the keys are not here."""
+        if not self.has_focus_within or not self._pending:
+            return False
+        what = self.query_one("#what", Lines)
+        if self._folded:
+            width = what.scrollable_content_region.width
+            start = self._asks.left_out(width, what.most) if step > 0 else 0
+            self._folded = False
+            what.put(self._asks.whole)
+            self.call_after_refresh(
+                what.scroll_to, y=start, animate=False
+            )  # before, it has no more rows than fit
+        else:
+            what.page(step)
         return True
 
     def _draw(self) -> None:
-        what = self.query_one("#what", Lines)
         if not self._pending:
             return
-        keys = len(self._offered(max(self.screen.size.width - AROUND, 8)))
-        what.most = max(self.screen.size.height * 6 // 10 - keys - 1, 2)
-        what.put(self._what)
-        self.query_one("#keys", Lines).put(self._offered)
+        self._room = room = self._rows()
+        keys = len(self._offered(max(self.screen.size.width - AROUND, 8))) + self.has_class("-why")
+        least = max(int(self.screen.size.height * SHARE), min(keys + 1 + LEAST, room - ABOVE))
+        rows = min(least, room) - keys
+        self.set_class(rows < LEAST, "-tight")
+        what = self.query_one("#what", Lines)
+        what.most = max(rows - (rows >= LEAST), 1)
+        more = self._keys.first("page-down") if self.has_focus_within else ""
+        self._asks = Question(self._pending, self._at, self._ink, more)
+        self._folded = len(self._asks.whole(what.size.width or self.screen.size.width - AROUND)) > what.most
+        what.put(lambda width: self._asks.brief(width, what.most))
+        self._draw_keys()
 
-    def _what(self, width: int) -> list[Line]:
-        ink, asked = self._ink, self._pending[self._at]
-        count = f"  {self._at + 1} of {len(self._pending)}" if len(self._pending) > 1 else ""
-        asks = f"{cut(clean_line(asked.agent), 40)} asks for permission to use" if asked.agent else ""
-        tool = cut(clean_line(asked.tool), 40)
-        if asked.options is not None:
-            asks, tool = f"{cut(clean_line(asked.agent), 40) or 'the agent'} asks you", ""
-        title = f"? {asks} {tool}{count}" if asks else f"? {tool} asks for permission{count}"
-        lines: list[Line] = [[Segment(cut(title, width), ink.warning)]]
-        why = clean_line(asked.reason) + (f"  ({clean_line(asked.rule)})" if asked.rule else "")
-        lines.extend([Segment("  "), *row] for row in wrap([Segment(f"why: {why}", ink.dim)], width - 2))
-        if asked.once_only and asked.options is None:
-            lines.extend([Segment("  "), *row] for row in wrap([Segment(ONCE, ink.warn)], width - 2))
-        for at, other in enumerate(self._pending):
-            if len(self._pending) > 1:
-                mark = "▸ " if at == self._at else "  "
-                who = f"{other.agent}: {other.tool}" if other.agent else other.tool
-                line = cut(f"{mark}{clean_line(who)}  {clean_line(other.subject)}", width)
-                lines.append([Segment(line, ink.text if at == self._at else ink.dim)])
-        return [*lines, [], *_preview(asked, width, ink)]
+    def _draw_keys(self) -> None:
+        if self._pending:
+            self.query_one("#keys", Lines).put(self._offered)
+
+    def _rows(self) -> int:
+        """Those that the rest of the screen leaves, without our margin. The transcript gives all but one of its rows."""
+        around = self.parent.children if isinstance(self.parent, Widget) else ()
+        others = [
+            child
+            for child in around
+            if child.display and child is not self and child.layer != "above" and not _gives_way(child)
+        ]
+        taken = sum(child.outer_size.height + child.styles.margin.height for child in others)
+        return max(self.screen.size.height - taken - self.styles.margin.height - 1, 1)
 
     def _offered(self, width: int) -> list[Line]:
         if self._held is not None:
             return [[Segment(f"{self._held[1].character} …", self._ink.dim)]]
+        if self.has_class("-why"):
+            hint = WHY if self._pending[self._at].options is None else WORDS
+            return [[Segment(cut(hint, width), self._ink.dim)]]
         focused = self.screen.focused
         here = focused is not None and self in focused.ancestors_with_self
-        lines = _flow(self._labels(short=False), width, self._ink, strong=here)
+        lines = flow(self._labels(short=False), width, self._ink, strong=here)
         if len(lines) > 2:
-            lines = _flow(self._labels(short=True), width, self._ink, strong=here)
+            lines = flow(self._labels(short=True), width, self._ink, strong=here)
         if not here:
             way = f"{self._keys.first('switch')} comes here, to answer:"
             lines.insert(0, [Segment(cut(way, width), self._ink.accent)])
@@ -212,8 +242,6 @@ class Approvals(Vertical, can_focus=True):
             step = 1 if action == "next-approval" else -1
             self._at = (self._at + step) % len(self._pending)
             self._draw()
-        elif event.key in ("pagedown", "pageup"):
-            self.query_one("#what", Lines).page(1 if event.key == "pagedown" else -1)
         elif self._offers(action) and self._grace.over:
             self._hold(action, event)
         elif not self._offers(action):
@@ -228,7 +256,7 @@ class Approvals(Vertical, can_focus=True):
             return
         self._held = action, event
         self._timer = self.set_timer(HOLD, self._take)
-        self._draw()
+        self._draw_keys()
 
     def _settle(self, event: Key) -> None:
         """Another key while one is held: Enter confirms, a letter makes a message of both, others take it back."""
@@ -239,13 +267,13 @@ class Approvals(Vertical, can_focus=True):
         if event.is_printable and held is not None:
             self._grace.restart()
             self._stray(held[1], event)
-        self._draw()
+        self._draw_keys()
 
     def _take(self) -> None:
         held = self._let_go()
         if held is not None and self._pending:
             self._choose(held[0])
-            self._draw()
+            self._draw_keys()
 
     def _let_go(self) -> tuple[str, Key] | None:
         """Nothing is held any more; returns what was."""
@@ -284,12 +312,12 @@ class Approvals(Vertical, can_focus=True):
             self.add_class("-why")
             reason = self.query_one(Input)
             reason.value = ""
-            reason.placeholder = WHY if asked.options is None else WORDS
             reason.focus()
+            self._draw()
         elif action == "deny":
             self._decide(Answer(asked.call_id, allowed=False))
         elif action == "approve-changed":
-            self.post_message(Edit(_text(asked), partial(self._agree, asked.call_id)))
+            self.post_message(Edit(text_of(asked), partial(self._agree, asked.call_id)))
         else:
             self._decide(Answer(asked.call_id, allowed=True, scope=_SCOPES[action]))
 
@@ -298,7 +326,7 @@ class Approvals(Vertical, can_focus=True):
         asked = next((asked for asked in self._pending if asked.call_id == call_id), None)
         if asked is not None and changed.strip():
             self._decide(
-                Answer(call_id, allowed=True, edit="" if changed == _text(asked).rstrip() else changed)
+                Answer(call_id, allowed=True, edit="" if changed == text_of(asked).rstrip() else changed)
             )
 
     def _decide(self, answer: Answer) -> None:
@@ -318,37 +346,7 @@ class Approvals(Vertical, can_focus=True):
             self._decide(Answer(asked.call_id, allowed=True, edit=said))
 
 
-def _text(asked: ApprovalRequested) -> str:
-    return asked.preview.text if isinstance(asked.preview, Shown) else asked.subject
-
-
-def _preview(asked: ApprovalRequested, width: int, ink: Ink) -> list[Line]:
-    match asked.preview:
-        case FileDiff(path, diff, added, removed):
-            title = [Segment(f"  {clean_line(path)}", ink.strong), Segment(f"  +{added} -{removed}", ink.dim)]
-            return [title, *([Segment("  "), *line] for line in diff_lines(parse(diff), width - 2, ink))]
-        case Shown() | None:
-            shown = _text(asked)
-    rows = [
-        row
-        for line in clean(shown).split("\n")
-        for row in wrap([Segment(line, ink.text)], width - 2, words=False)
-    ]
-    return [[Segment("  "), *row] for row in rows]
-
-
-def _flow(offered: list[tuple[str, str]], width: int, ink: Ink, *, strong: bool) -> list[Line]:
-    """Keys with their meanings, as many a line as fit; `strong` where the keys work now."""
-    lines: list[Line] = [[]]
-    used = 0
-    for key, whole in offered:
-        meaning = cut(whole, max(width - len(key) - 1, 1))
-        size = len(key) + 1 + len(meaning)
-        if used and used + 3 + size > width:
-            lines.append([])
-            used = 0
-        if used:
-            lines[-1].append(Segment(" · ", ink.faint))
-        lines[-1].extend([Segment(key, ink.heading if strong else ink.dim), Segment(f" {meaning}", ink.dim)])
-        used += size + (3 if used else 0)
-    return lines
+def _gives_way(widget: Widget) -> bool:
+    """Whether it takes what the others leave."""
+    height = widget.styles.height
+    return height is not None and height.is_fraction

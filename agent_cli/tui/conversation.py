@@ -15,7 +15,6 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.todo import TodoItem
 from agent_cli.talk import outside
-from agent_cli.talk.answers import Answer
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sources, Welcome
 from agent_cli.talk.history import History
@@ -30,7 +29,6 @@ from agent_cli.tui.blocks.notice import Banner, Notice
 from agent_cli.tui.blocks.opening import Opening
 from agent_cli.tui.blocks.report import Report
 from agent_cli.tui.blocks.todo import panel
-from agent_cli.tui.blocks.told import block_of
 from agent_cli.tui.completion import Completion
 from agent_cli.tui.composer import Composer
 from agent_cli.tui.feed import Feed
@@ -47,30 +45,13 @@ from agent_cli.tui.queue import Queue
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.staging import Staging
 from agent_cli.tui.story import Story
+from agent_cli.tui.surface import Surface
 
 SHORT = 14
 """Rows below which the air between the parts goes."""
 
 WARM = 0.5
 """Seconds after the opening, when the first request is on its way, at which the renderers are imported."""
-
-
-class Surface:
-    """Where the desk puts what it says."""
-
-    def __init__(self, conversation: Conversation) -> None:
-        self._on = conversation
-        self.stage = conversation.stage
-        self.refresh_facts = conversation.refresh_facts
-
-    def tell(self, answer: Answer) -> None:
-        self._on.put(block_of(answer))
-
-    def wipe(self) -> None:
-        unfinished = self._on.story.unfinished()
-        self._on.reader.clear()
-        self._on.reader.column.add(unfinished)
-        self._on.reader.settle()
 
 
 class Conversation(Vertical):
@@ -93,8 +74,9 @@ class Conversation(Vertical):
         super().__init__()
         self.stage = Staging(self, self.put)
         self.keys = Keys()
-        self.desk = Desk(welcome, Surface(self), sources, leave, KeyGuide(self.keys))
         self.reader = Reader(self.keys)
+        surface = Surface(self.stage, self.put, self._wipe, self.refresh_facts)
+        self.desk = Desk(welcome, surface, sources, leave, KeyGuide(self.keys))
         self.composer = Composer(History(welcome.history), "Say what is to be done", self.keys)
         self.composer.attaching = Attacher(self.desk, self.composer, self.run_worker, self.put, self.draw)
         self.footer = Footer(
@@ -133,6 +115,13 @@ class Conversation(Vertical):
     def put(self, item: Item) -> None:
         self.story.insert(item)
         self.feed.wake()
+
+    def _wipe(self) -> None:
+        """What is not finished stays."""
+        unfinished = self.story.unfinished()
+        self.reader.clear()
+        self.reader.column.add(unfinished)
+        self.reader.settle()
 
     def refresh_facts(self) -> None:
         self.feed.wake()
@@ -203,6 +192,12 @@ class Conversation(Vertical):
         else:
             return False
         return True
+
+    def page(self, step: int) -> None:
+        """The transcript, or what a waiting approval shows, where the keys are."""
+        if self._approvals is None or not self._approvals.page(step):
+            self.reader.action_page(step)
+            self.feed.wake()
 
     def switch(self) -> None:
         """The focus goes round: composer, waiting approvals, transcript."""
@@ -306,10 +301,12 @@ class Conversation(Vertical):
     def _resized(self, event: Resize) -> None:
         self.set_class(event.size.height < SHORT, "-short")
         self.composer.fit(max(event.size.height // 3, 1))
+        self.call_after_refresh(self._draw_approvals)
 
     @on(Composer.Changed)
     def _typed(self) -> None:
         self.composer.fit(max(self.size.height // 3, 1))
+        self.call_after_refresh(self._draw_approvals)
         before = self.composer.get_text_range((0, 0), self.composer.cursor_location)
         found = [] if self.composer.search else self._completion.of(self.composer.text, before)
         if self._menu is None and found:

@@ -14,7 +14,7 @@ from agent_cli.kernel.messages import Text
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.grace import QUIET, Grace
-from tests.fakes.screen import screen, sees, shown, strike, until
+from tests.fakes.screen import screen, sees, shown, still, strike, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import DIFF, HOSTILE, asks
 
@@ -275,7 +275,7 @@ async def test_escape_goes_to_the_composer_first_and_then_interrupts(later: Call
 
 async def test_a_long_diff_scrolls_and_the_keys_stay(later: Callable[[float], None]):
     session = FakeSession()
-    body = "\n".join(f"+added line {number}" for number in range(100))
+    body = "\n".join(f"+added line {number}." for number in range(100))
     diff = f"@@ -1,1 +1,101 @@\n{body}"
     session.play(ev.TurnStarted("m"))
     session.play(
@@ -284,11 +284,81 @@ async def test_a_long_diff_scrolls_and_the_keys_stay(later: Callable[[float], No
         )
     )
     async with screen(session) as (app, pilot):
-        await sees(pilot, "added line 3")
-        await sees(pilot, "y once")
+        await sees(pilot, "added line 2.")
+        await sees(pilot, "more lines · PageDown")
+        assert "added line 99." in shown(app), "its end is shown, too"
+        assert "added line 3." not in shown(app)
         await pilot.press("pagedown")
-        await until(pilot, lambda: "added line 3 " not in shown(app))
+        await sees(pilot, "added line 3.")
+        await until(pilot, lambda: "added line 2." not in shown(app))
+        await pilot.press("pagedown")
+        await until(pilot, lambda: "added line 3." not in shown(app))
         await sees(pilot, "y once")
+        await pilot.press("pageup", "pageup")
+        await sees(pilot, "added line 0.")
+
+
+CONTEXT = "\n".join(f" a line that stays {number}" for number in range(8))
+CHANGE = f"@@ -1,17 +1,17 @@\n{CONTEXT}\n-the old wording\n+the new wording\n{CONTEXT}\n"
+
+
+def changes(session: FakeSession) -> None:
+    """A change in the midst of lines that stay waits, with a reason that is long on a small screen."""
+    session.play(ev.TurnStarted("m"))
+    session.play(
+        ev.ApprovalRequested(
+            "c1", "edit_file", "docs/notes.md", "it changes a file and no rule allows it in this mode", "mode-ask",
+            ev.FileDiff("docs/notes.md", CHANGE, 1, 1), "edit_file:docs/notes.md",
+        )
+    )  # fmt: skip
+
+
+SMALL = [(80, 24), (40, 20), (60, 15)]
+
+
+@pytest.mark.parametrize("draft", ["", "a draft\nof three\nlines"])
+@pytest.mark.parametrize("size", SMALL)
+async def test_on_a_small_screen_the_change_shrinks_and_no_key_is_lost(
+    size: tuple[int, int], draft: str, later: Callable[[float], None]
+):
+    session = FakeSession()
+    async with screen(session, size=size) as (app, pilot):
+        app.conversation.composer.insert(draft)
+        changes(session)
+        await sees(pilot, "edit_file asks for permission")
+        text = await still(pilot)
+        for sign in ("y once", "t every call", "a always", "n deny", "N ", "say why", "+ the new wording"):
+            assert sign in text, text
+        assert "waits" in text.splitlines()[-1], "the status bar stays"
+
+
+@pytest.mark.parametrize("size", SMALL)
+async def test_on_a_small_screen_the_reason_is_seen_as_it_is_typed(
+    size: tuple[int, int], later: Callable[[float], None]
+):
+    session = FakeSession()
+    async with screen(session, size=size) as (app, pilot):
+        changes(session)
+        await sees(pilot, "y once")
+        later(QUIET * 1.1)
+        await pilot.press("N")
+        await sees(pilot, "why not? Enter denies, Esc: back")
+        strike(app, "not now")
+        await sees(pilot, "▌ not now")
+        assert "+ the new wording" in await still(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: session.commands == [Answer("c1", False, message="not now")])
+
+
+async def test_the_panel_follows_what_is_left_of_the_screen(later: Callable[[float], None]):
+    session = FakeSession()
+    async with screen(session, size=(100, 40)) as (app, pilot):
+        changes(session)
+        await sees(pilot, "N deny, and say why")
+        await pilot.resize_terminal(40, 18)
+        await until(pilot, lambda: "N say why" in shown(app) and "+ the new wording" in shown(app))
+        app.conversation.composer.insert("one\ntwo\nthree\nfour")
+        await until(pilot, lambda: "four" in shown(app) and "N say why" in shown(app))
 
 
 async def test_nothing_of_a_request_is_a_control_code(later: Callable[[float], None]):
