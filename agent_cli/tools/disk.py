@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
-import operator
 import os
 import stat
 from io import BufferedReader
@@ -39,7 +37,7 @@ _KINDS = (
 
 def flag(*names: str) -> int:
     """Flags of `os.open`, as far as this system has them."""
-    return functools.reduce(operator.or_, (getattr(os, name, 0) for name in names), 0)
+    return sum({int(getattr(os, name, 0)) for name in names})
 
 
 _SEALED = flag("O_CLOEXEC", "O_BINARY")
