@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from agent_cli.context import estimate
 from agent_cli.engine.core import Core
+from agent_cli.engine.refold import again
+from agent_cli.engine.size import size_of
+from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Rewind
 from agent_cli.kernel.errors import AgentError
@@ -31,12 +33,16 @@ async def rewind(core: Core, order: Rewind) -> None:
             )
         restored = await asyncio.to_thread(core.parts.snapshots.restore, order.to)
     conversation = order.what != "files"
-    left = [item for item in core.view.items() if item.seq < order.to]
-    size = sum(estimate.tokens_of_part(item.part) for item in left)
-    size += estimate.tokens_of_prose("".join(core.prefix().system))
-    core.record(
-        ev.Rewound(order.to, conversation, restored.paths, restored.failed, size if conversation else 0)
-    )
+    size = _size_before(core, order.to) if conversation else 0
+    core.record(ev.Rewound(order.to, conversation, restored.paths, restored.failed, size))
+
+
+def _size_before(core: Core, to: int) -> int:
+    """Tokens of the next prompt without that message and what came after it; what was reduced since is back."""
+    state = core.state
+    then = State(state.session, state.card, state.limits)
+    view = again(then, core.parts.log, [*core.undone, range(to, state.seq + 1)])
+    return size_of(core, view.items())
 
 
 async def keep(core: Core, touches: Touches) -> None:

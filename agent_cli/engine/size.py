@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from agent_cli.context import estimate
+from agent_cli.context.view import Item
 from agent_cli.engine.core import Core
 from agent_cli.kernel.usage import Usage
 
@@ -28,7 +31,17 @@ def context_size(core: Core) -> int:
 
 def estimated_size(core: Core) -> int:
     """Tokens of the next prompt as if no service had counted anything, at least 1."""
-    said = sum(estimate.tokens_of_part(item.part) for item in core.view.items())
+    return _estimated(core, core.view.items())
+
+
+def size_of(core: Core, items: Sequence[Item]) -> int:
+    """Tokens of a prompt with these items: our estimate, scaled as the service counts the prompt of now."""
+    density = context_size(core) / estimated_size(core)
+    return int(_estimated(core, items) * min(max(density, LEAST_DENSE), MOST_DENSE))
+
+
+def _estimated(core: Core, items: Sequence[Item]) -> int:
+    said = sum(estimate.tokens_of_part(item.part) for item in items)
     return max(1, said + core.prefix().overhead.total)
 
 

@@ -262,7 +262,8 @@ class Conversation(Vertical):
     def _draw_queue(self) -> None:
         session = self.desk.session
         halt, key = session.halted if session is not None else "", self.keys.first("take-back")
-        self._queue.draw(self.desk.queued, self._ink, key, opening=session is None, halt=halt)
+        running, opening = self.desk.running, session is None
+        self._queue.draw(self.desk.queued, self._ink, key, opening=opening, halt=halt, running=running)
 
     def _draw_approvals(self) -> None:
         pending = self.desk.session.state.pending if self.desk.session is not None else {}

@@ -24,21 +24,23 @@ class Queue(Lines):
 
     def __init__(self) -> None:
         super().__init__(id="queue")
-        self._shown: tuple[tuple[Say, ...], str, Ink | None] = ((), "", None)
+        self._shown: tuple[tuple[Say, ...], str, Ink | None, bool] = ((), "", None, False)
 
-    def draw(self, says: tuple[Say, ...], ink: Ink, key: str, *, opening: bool, halt: str) -> None:
+    def draw(
+        self, says: tuple[Say, ...], ink: Ink, key: str, *, opening: bool, halt: str, running: bool
+    ) -> None:
         """`key` takes the last one back."""
-        if (says, halt, ink) != self._shown:
-            self._shown = (says, halt, ink)
-            self.put(queued(says, ink, opening=opening, halt=halt, key=key))
+        if (says, halt, ink, running) != self._shown:
+            self._shown = (says, halt, ink, running)
+            self.put(queued(says, ink, opening=opening, halt=halt, key=key, running=running))
 
 
 def queued(
-    says: Sequence[Say], ink: Ink, *, opening: bool, halt: str = "", key: str = ""
+    says: Sequence[Say], ink: Ink, *, opening: bool, halt: str = "", key: str = "", running: bool = True
 ) -> Callable[[int], list[Line]]:
     """What makes the lines of the queue for a width. `halt` is why nothing of it goes out, "" where it does.
 
-    `key` takes the last one back, "" for none.
+    `key` takes the last one back, "" for none. What is left of an interrupted turn waits while none is `running`.
     """
 
     def lines(width: int) -> list[Line]:
@@ -49,6 +51,8 @@ def queued(
                 if opening
                 else "after a reset"
                 if halt
+                else "with your next message"
+                if not running
                 else "next step"
                 if say.when == "steer"
                 else "after this turn"

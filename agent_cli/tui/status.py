@@ -57,11 +57,24 @@ class Activity:
 
 
 class Piece(NamedTuple):
-    """`forms` go from long to short; an empty one drops the piece. The highest `rank` gives way first."""
+    """`forms` go from long to short; an empty one drops the piece. The highest `rank` gives way first.
+
+    `drops` is the rank by which it drops and comes back, where that is another one.
+    """
 
     rank: int
     forms: tuple[tuple[tuple[str, Style], ...], ...]
     right: bool = False
+    drops: int | None = None
+
+    def yields(self, form: int) -> tuple[int, bool]:
+        """How soon that form gives way to the next one; of equals one that only shortens goes first."""
+        shortens = bool(self.forms[form + 1])
+        return (self.rank if self.drops is None or shortens else self.drops), shortens
+
+    def returns(self, form: int) -> int:
+        """How soon it is given back what is left over."""
+        return self.rank if self.drops is None or self.forms[form] else self.drops
 
 
 class StatusBar(Widget):
@@ -136,8 +149,8 @@ def _chosen(wanted: list[Piece], width: int) -> list[int]:
         candidates = [at for at, piece in enumerate(wanted) if forms[at] + 1 < len(piece.forms)]
         if not candidates:
             break
-        forms[max(candidates, key=lambda at: wanted[at].rank)] += 1
-    for at in sorted(range(len(wanted)), key=lambda at: wanted[at].rank):
+        forms[max(candidates, key=lambda at: wanted[at].yields(forms[at]))] += 1
+    for at in sorted(range(len(wanted)), key=lambda at: wanted[at].returns(forms[at])):
         for form in range(forms[at]):
             longer = [*forms[:at], form, *forms[at + 1 :]]
             if _total(wanted, longer) <= width:
@@ -171,8 +184,8 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
         return Piece(0, tuple(((text, ink.warn),) for text in forms))
     if not state.running and not activity.work:
         if activity.below:
-            return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()))
-        return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()))
+            return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()), drops=1)
+        return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()), drops=1)
     spin = SPINNER[activity.beat % len(SPINNER)]
     passed = int(activity.elapsed)
     time = "" if not passed else f"{passed}s" if passed < 60 else seconds(passed)
@@ -227,7 +240,7 @@ def _watchdog(activity: Activity, ink: Ink) -> Piece:
         return Piece(10, (((mode, ink.dim),), ()))
     count = f"{activity.alerts} alert{'s' * (activity.alerts != 1)}"
     texts = (f"{mode}: {count}", f"! {count}", f"!{activity.alerts}")
-    return Piece(3, (*(((text, ink.warn),) for text in texts), ()))
+    return Piece(3, (*(((text, ink.warn),) for text in texts), ()), drops=1)
 
 
 def _figures(state: State, ink: Ink) -> list[Piece]:
@@ -263,7 +276,7 @@ def _cost(state: State, ink: Ink) -> Piece:
     turned = f"turn {of_turn} · {whole}" if state.turn_row.steps and (turn != total or most) else whole
     long = " · ".join(part for part in (turned, cached) if part)
     forms = tuple(((text, style),) for text in dict.fromkeys((long, turned, whole, total)))
-    return Piece(4, (*forms, ()), right=True)
+    return Piece(4, (*forms, ()), right=True, drops=2)
 
 
 def _ceiling(usd: float) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Interrupt, Rewind
 from agent_cli.kernel.messages import text_of
+from agent_cli.kernel.usage import Usage
 from agent_cli.ports import Restored, Touches
 from tests.fakes.log import ListLog
 from tests.fakes.models import Playing, says, wants
@@ -85,6 +87,50 @@ async def test_what_was_cleared_since_is_back() -> None:
     assert shown(session)[0].startswith("The conversation so far")
     await run(session, Rewind(message(session, 1), "conversation"))
     assert shown(session) == ["one", "one done"]
+
+
+async def test_the_size_after_it_is_that_of_the_whole_prompt() -> None:
+    """With the system prompt and the tools, and counted as the service counts."""
+    tool = FakeTool("read")
+    provider = Playing(
+        says("one done", usage=Usage(input=3_000, output=10)),
+        says("two done", usage=Usage(input=3_100, output=10)),
+        says("three done", usage=Usage(input=3_000, output=10)),
+    )
+    session = open_session(provider, tool, system=lambda started, card: ("You work. " * 900,))
+    await run(session, say("one"))
+    await run(session, say("two"))
+    await run(session, Rewind(message(session, 0), "conversation"))
+    assert 2_900 < session.state.context_tokens < 3_110
+    assert session.context_used() == (session.state.context_tokens, True)
+    assert sum(share.tokens for share in session.shares()) == session.state.context_tokens
+    await run(session, say("one"))
+    assert session.context_used() == (3_010, False)
+    await session.close()
+
+
+async def test_tools_are_a_part_of_the_size_after_it() -> None:
+    long = FakeTool("read")
+    long.spec = replace(long.spec, description="It reads. " * 1_000)
+    session = open_session(Playing(says("done", usage=Usage(input=2_600, output=10))), long)
+    await run(session, say("one"))
+    await run(session, Rewind(message(session, 0), "conversation"))
+    assert session.context_used()[0] > 2_400
+    await session.close()
+
+
+async def test_what_was_summarized_since_counts_again() -> None:
+    log = ListLog()
+    provider = Playing(says("w" * 8_000, usage=Usage(input=2_000, output=2_000)), says("done"))
+    session = open_session(provider, log=log)
+    await run(session, say("one"))
+    await run(session, say("two"))
+    session._core.record(
+        ev.CompactionPerformed("summary", 4_000, 500, summary="short", keeps_from=log.rows[-1][0].seq)
+    )
+    await run(session, Rewind(message(session, 1), "conversation"))
+    assert session.context_used()[0] >= 2_000
+    await session.close()
 
 
 async def test_files_alone() -> None:

@@ -78,6 +78,7 @@ WAITING = [
 QUEUES = {
     "waiting": queued(WAITING[:2], INK, opening=False, key="Alt+Up"),
     "many": queued(WAITING, INK, opening=False, key="Alt+Up"),
+    "interrupted": queued(WAITING[:2], INK, opening=False, key="Alt+Up", running=False),
     "opening": queued(WAITING[:1], INK, opening=True),
     "halted": queued(
         WAITING[:1], INK, opening=False, halt="watchdog: The same call five times.", key="Alt+Up"

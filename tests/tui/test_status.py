@@ -130,9 +130,18 @@ def test_alerts_outlive_the_branch_and_the_mode_of_the_watchdog():
     state = compacting_at(170_000)
     assert "a-branch-of-mine*" in bar(state, 240, EVERYTHING)
     narrow = bar(state, 80, EVERYTHING)
-    assert "! 3 alerts" in narrow
+    assert "!3" in narrow
     assert "a-branch" not in narrow
     assert "enforce" not in narrow
+
+
+@pytest.mark.parametrize(
+    "name", ["running", "done", "waiting", "waiting for long", "everything", "compacting"]
+)
+def test_the_cost_of_the_session_stays_at_forty_columns(name: str):
+    state, activity = SAMPLES[name]
+    assert state is not None
+    assert money(state.total) in bar(state, 40, activity)
 
 
 def test_an_unknown_window_is_said():
