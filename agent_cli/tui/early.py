@@ -19,6 +19,7 @@ class Patient(App[Result], inherit_bindings=False):
 
     def __init__(self) -> None:
         super().__init__()
+        _hasten()
         self._accepts = False
         self._early: list[Key | Paste] = []
 
@@ -47,6 +48,20 @@ class Patient(App[Result], inherit_bindings=False):
         for event in early:
             entered = isinstance(event, Key) and event.key == "ctrl+j"
             await super().on_event(Key("enter", "\r") if entered else event)
+
+
+PERIOD = 1 / 120
+"""Seconds between two looks at whether something is to be painted."""
+
+
+def _hasten() -> None:
+    """A key that comes right behind a frame waits up to two periods of Textual's (8.x, timer.py skips one too many): 33 ms
+    with its own. Frames are no more by that: text that streams is shown at most ten times a second.
+    """
+    from textual import screen
+
+    period: Any = screen
+    period.UPDATE_PERIOD = PERIOD
 
 
 def _forgive() -> None:

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.events import Key
 from textual.widgets import Input
 
-from agent_cli.tui.early import Patient
+from agent_cli.tui.early import PERIOD, Patient
 from tests.fakes.screen import until
 
 
@@ -31,3 +31,10 @@ async def test_keys_that_came_early_are_not_overtaken_by_later_ones():
         app.strike("six")
         await until(pilot, lambda: len(entry.value) == 9)
         assert entry.value == "onetwosix"
+
+
+async def test_a_key_behind_a_frame_waits_for_no_more_than_two_short_periods():
+    app = Waiting()
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        assert app.screen._update_timer._interval == PERIOD < 1 / 100
