@@ -28,7 +28,7 @@ from agent_cli.kernel.usage import ModelCard
 from agent_cli.providers import options
 from agent_cli.providers.anthropic_stream import MessagesDecoder
 from agent_cli.providers.exchange import Transport, exchange
-from agent_cli.providers.media import media_of
+from agent_cli.providers.media import few_or_small, media_of
 from agent_cli.providers.memo import Memo, Memos, json_bytes
 from agent_cli.providers.names import wire_id, wire_name
 from agent_cli.providers.own_data import OwnData
@@ -101,7 +101,7 @@ def encode(
     """The request's body; its messages are JSON already. Raises ConfigError."""
     options.check(prompt, card)
     memo = Memo() if memo is None else memo
-    _bring_up_to_date(memo, prompt.messages, card, name)
+    _bring_up_to_date(memo, few_or_small(prompt.messages), card, name)
     limit = prompt.max_output or min(card.max_output or DEFAULT_MAX_OUTPUT, USUAL_MAX_OUTPUT)
     mark: Json = {"type": "ephemeral"} if ttl == "5m" else {"type": "ephemeral", "ttl": ttl}
     body: Json = {"model": prompt.model, "max_tokens": limit, "stream": True}

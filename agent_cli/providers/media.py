@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterator
 
-from agent_cli.kernel.messages import Document, Image
+from msgspec.structs import replace
+
+from agent_cli.kernel.messages import Document, Image, Message, Part, Text, ToolResult
 from agent_cli.kernel.pictures import LARGEST_SIDE, image_kind, pixels
 from agent_cli.kernel.usage import ModelCard
 
@@ -15,6 +18,50 @@ MAX_IMAGE_BYTES = 5 * 1024 * 1024
 SHORTEST_HEADER = 16
 HEAD = 400_000
 """Characters in which the size of an image stands."""
+
+
+MANY, MANY_SIDE = 20, 2_000
+"""With more pictures than that in a request, Anthropic refuses it where one of them has more pixels on a side."""
+
+
+def few_or_small(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The same messages; where they hold too many pictures, the large ones are named instead of shown."""
+    if sum(isinstance(block, Image) for message in messages for block in _held(message)) <= MANY:
+        return messages
+    return tuple(
+        replace(message, parts=tuple(map(_part, message.parts)))
+        if any(isinstance(block, Image) for block in _held(message))
+        else message
+        for message in messages
+    )
+
+
+def _held(message: Message) -> Iterator[Part]:
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            yield from part.content
+        else:
+            yield part
+
+
+def _part(part: Part) -> Part:
+    match part:
+        case Image():
+            return _small(part)
+        case ToolResult():
+            content = tuple(_small(block) if isinstance(block, Image) else block for block in part.content)
+            return replace(part, content=content)
+        case _:
+            return part
+
+
+def _small(image: Image) -> Image | Text:
+    size = _pixels(image.data)
+    if size is None or max(size) <= MANY_SIDE:
+        return image
+    return Text(
+        f"[image not shown: it has {size[0]:,}\xd7{size[1]:,} pixels; beside {MANY} others the most is {MANY_SIDE:,} on a side]"
+    )
 
 
 def media_of(block: Image | Document, card: ModelCard) -> Image | Document | str:

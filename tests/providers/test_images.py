@@ -131,3 +131,31 @@ async def test_gemini_takes_no_gif():
     async with serving("gemini", Say("Hi.")) as (service, model):
         await answer_of(model, Message("user", (Image("image/gif", gif),)))
     assert service.requests[0].body["contents"][0]["parts"][0]["text"].startswith("[image not shown")
+
+
+def picture(width: int, height: int) -> Image:
+    head = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    return Image("image/png", base64.b64encode(head + bytes(40)).decode())
+
+
+@pytest.mark.parametrize(("small", "shown"), [(18, 19), (19, 20), (20, 20), (30, 30)])
+async def test_large_pictures_beside_many_others_are_named(small: int, shown: int):
+    """Anthropic refuses a request with more than twenty where one is larger than 2,000 pixels, and all later ones."""
+    pictures = Message("user", (Text("Look."), picture(2_880, 1_800), *[picture(800, 600)] * small))
+    async with serving("anthropic", Say("Hi.")) as (service, model):
+        await answer_of(model, pictures)
+    content = conversation(service.requests[0].body)[-1]["content"]
+    assert sum(block["type"] == "image" for block in content) == shown
+    named = [
+        block["text"] for block in content if block["type"] == "text" and "2,880\xd71,800" in block["text"]
+    ]
+    assert len(named) == (small + 1 > 20)
+
+
+async def test_large_pictures_of_results_count_too():
+    results = shown_by_a_tool(Text("a.png"), picture(2_880, 1_800), *[picture(8, 6)] * 20)
+    async with serving("anthropic", Say("Hi.")) as (service, model):
+        await answer_of(model, *results)
+    content = conversation(service.requests[0].body)[-1]["content"][0]["content"]
+    assert [block["type"] for block in content].count("image") == 20
+    assert "beside 20 others the most is 2,000" in content[1]["text"]
