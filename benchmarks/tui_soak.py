@@ -19,6 +19,7 @@ import time
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -39,8 +40,8 @@ CALLS = 6
 class Shelf:
     """The facts of the session as a database has them: on disk, not in the memory of the screen."""
 
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lasts as long as the run
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
         self._places = array("Q", [0])
 
     def append(self, entry: ev.Entry, /) -> None:
@@ -101,9 +102,7 @@ async def turn(
     await asyncio.sleep(0)
 
 
-async def measure(options: argparse.Namespace) -> dict[str, list[float]]:
-    session = FakeSession(log=Shelf())
-
+async def measure(options: argparse.Namespace, session: FakeSession) -> dict[str, list[float]]:
     async def opened() -> FakeSession:
         return session
 
@@ -135,7 +134,8 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--tokens", type=int, default=2_000_000)
     parser.add_argument("--rate", type=float, default=10_000, help="tokens a second")
-    print(json.dumps(asyncio.run(measure(parser.parse_args()))))
+    with tempfile.TemporaryFile() as file:
+        print(json.dumps(asyncio.run(measure(parser.parse_args(), FakeSession(log=Shelf(file))))))
 
 
 if __name__ == "__main__":

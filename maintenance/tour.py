@@ -132,7 +132,7 @@ async def _still(pilot: Pilot[Any]) -> list[list[Segment]]:
 
 
 def _strips(pilot: Pilot[Any]) -> list[Any]:
-    return pilot.app.screen._compositor.render_strips()  # noqa: SLF001  as Textual's own screenshot does
+    return pilot.app.screen._compositor.render_strips()  # noqa: SLF001  Textual gives lines with their styles out as a whole picture only
 
 
 # ── the picture ──

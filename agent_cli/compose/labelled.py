@@ -110,7 +110,7 @@ def found_in(case: Case, armed: Armed) -> frozenset[str]:
 
 def made_up(text: str, seed: int = 7) -> tuple[str, tuple[str, ...]]:
     """The text with values in the place of the marks, and the values, without their prefixes."""
-    dice = random.Random(seed)  # noqa: S311  nobody must not guess them
+    dice = random.Random(seed)  # noqa: S311  letters that stand in for secrets, the same in each run
     bodies: list[str] = []
 
     def value(mark: re.Match[str]) -> str:

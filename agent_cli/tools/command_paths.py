@@ -160,7 +160,7 @@ def _matched(pattern: str, place: str, *, directories: bool) -> Iterator[str]:
     """The files that it matches, and directories: but those that `*` alone matches, as in `wc -l *`, nobody named."""
     everything = not directories and pattern.rpartition("/")[2] in ("*", "**")
     with contextlib.suppress(OSError, ValueError, re.error):
-        found = glob.iglob(pattern, root_dir=place)  # noqa: PTH207  hidden files as a shell
+        found = glob.iglob(pattern, root_dir=place)  # noqa: PTH207  Path.glob would match hidden files, which no shell does
         for name in islice(found, _MOST_SPELLINGS):
             if not everything or not Path(place, name).is_dir():
                 yield name

@@ -10,7 +10,6 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 LARGEST = 400_000
 """Bytes of a file that is looked at."""
@@ -19,6 +18,8 @@ SECONDS = 8.0
 """After which the list ends where it is."""
 LONG_LINE = 4_096
 """A file that begins with a longer line was written by a program."""
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Opening a pipe waits for nobody."""
 UNREAD = re.compile(r"^[^\n]{1001,}", re.MULTILINE)
 """Longer lines are passed over: nobody defines anything there, and to look for it takes the square of their length."""
 
@@ -68,14 +69,18 @@ LANGUAGES = {
 
 def known(path: str) -> bool:
     """Whether names are found in files of that kind."""
-    return os.path.splitext(path)[1].lower() in LANGUAGES  # noqa: PTH122  a path object each would cost more than the rest
+    return _kind(path) in LANGUAGES
+
+
+def _kind(path: str) -> str:
+    return f".{path.rpartition('.')[2].lower()}"
 
 
 def names(path: str, text: str) -> Iterator[tuple[int, str]]:
     """Line and name of what a file of that name defines."""
     line, before = 1, 0
     text = UNREAD.sub("", text)
-    for match in LANGUAGES[Path(path).suffix.lower()].finditer(text):
+    for match in LANGUAGES[_kind(path)].finditer(text):
         at = match.start(match.lastindex or 0)
         line += text.count("\n", before, at)
         before = at
@@ -85,10 +90,8 @@ def names(path: str, text: str) -> Iterator[tuple[int, str]]:
 def _text(path: str) -> str:
     """Nothing where it is no source that somebody wrote."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  as above; a pipe would never end
-            return ""
-        with open(path, "rb") as file:  # noqa: PTH123  as above
-            raw = file.read(LARGEST + 1)
+        with os.fdopen(os.open(path, _READ), "rb") as file:
+            raw = file.read(LARGEST + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except (OSError, ValueError):
         return ""
     generated = len(raw) > LONG_LINE and b"\n" not in raw[:LONG_LINE]

@@ -40,22 +40,15 @@ def test_what_became_garbage_in_a_step_is_found_at_its_end():
     assert gone() is None
 
 
-def test_what_became_garbage_later_is_found_too():
+@pytest.mark.parametrize(("rests", "everything"), [(OFTEN - 1, False), (1, True)])
+def test_what_became_garbage_later_is_found_too(rests: int, everything: bool):
+    """Now and then, and at once where much was let go."""
     garbage = Garbage()
     knot = Knot()
     gone = weakref.ref(knot)
     garbage.rest()
     del knot
-    for _ in range(OFTEN):
-        garbage.rest()
-    assert gone() is None
-
-
-def test_at_once_where_much_was_let_go():
-    garbage = Garbage()
-    knot = Knot()
-    gone = weakref.ref(knot)
-    garbage.rest()
-    del knot
-    garbage.rest(everything=True)
+    for _ in range(rests):
+        assert gone() is not None
+        garbage.rest(everything=everything)
     assert gone() is None
