@@ -12,11 +12,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from agent_cli.talk.untrusted import clean
 
 LONGEST = 60.0
 """Seconds that a shell command may take."""
+GRACE = 2.0
+"""Seconds that a killed command may take to be gone."""
 MOST = 100_000
 """Characters of its output that are taken."""
 MOST_READ, CHUNK = 8_000_000, 65_536
@@ -69,7 +72,7 @@ async def shell(command: str, cwd: str, *, apart: bool = False) -> str:
     except TimeoutError:
         stopped = f"\n[stopped after {LONGEST:g} s]"
     finally:
-        _end(process, apart=apart)
+        await _end(process, apart=apart)
     code = f"\n[exit code {process.returncode}]" if process.returncode and not stopped else ""
     return f"$ {command}\n{_shortened(written.decode('utf-8', 'replace'))}{stopped}{code}\n"
 
@@ -92,15 +95,19 @@ def _shortened(written: str) -> str:
     return f"{text[:half]}\n[… {len(text) - MOST:,} characters left out …]\n{text[-half:]}"
 
 
-def _end(process: asyncio.subprocess.Process, *, apart: bool) -> None:
-    """Ends a command that still runs, and where it is apart what it has started."""
-    if process.returncode is not None:
-        return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if apart and sys.platform != "win32":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+async def _end(process: asyncio.subprocess.Process, *, apart: bool) -> None:
+    """Ends a command that still runs, and where it is apart what it has started; its end of the pipe is closed."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if apart and sys.platform != "win32":
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+    transport: Any = vars(process)["_transport"]  # asyncio closes it only when everybody else has
+    transport.close()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(GRACE):
+            await process.wait()
 
 
 def copiers() -> list[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -278,3 +279,26 @@ async def test_what_the_files_define_is_completed_too():
         assert "src/parser.py" not in shown(app), "behind @# stand no files"
         await pilot.press("enter")
         assert composer.text == 'mend @src/lexer.py:12 lex and @"docs/a page.py":3 parse_all '
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("how", ["too much", "cancelled", "a child keeps its output"])
+async def test_a_command_that_is_stopped_leaves_nothing_open(
+    how: str, apart: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(outside, "MOST_READ", 1_000_000 if how != "too much" else 10_000)
+    monkeypatch.setattr(outside, "LONGEST", 0.3 if how == "a child keeps its output" else 60.0)
+    command = {"too much": "exec yes", "cancelled": "touch began; exec sleep 60"}.get(
+        how, "sleep 1 & exec sleep 60"
+    )
+    before, end = len(list(Path("/dev/fd").iterdir())), time.monotonic() + 30
+    running = asyncio.create_task(outside.shell(command, str(tmp_path), apart=apart))
+    while how == "cancelled" and not (tmp_path / "began").exists():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.005)
+    if how == "cancelled":
+        running.cancel()
+    await asyncio.wait([running])
+    assert len(list(Path("/dev/fd").iterdir())) == before
+    assert running.cancelled() or "stopped after" in running.result()
