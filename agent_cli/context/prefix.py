@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
+import msgspec
+
 from agent_cli.kernel.messages import Message, Prompt, ToolSpec
+
+
+def digests(system: tuple[str, ...], tools: tuple[ToolSpec, ...]) -> str:
+    """`TOOLS-SYSTEM`, a short digest of each, for a later process that has neither of today's."""
+    return "-".join(blake2b(msgspec.json.encode(part), digest_size=6).hexdigest() for part in (tools, system))
+
+
+def other(before: str, after: str) -> str:
+    """What is not as it was by these digests of one model's requests; "" where all of it is, or nobody knows."""
+    if "" in (before, after) or before == after:
+        return ""
+    old, new = before.partition("-"), after.partition("-")
+    told = [f"the {name} changed" for name, at in (("tools", 0), ("system prompt", 2)) if old[at] != new[at]]
+    return " and ".join(told)
 
 
 def change(before: Prompt, after: Prompt) -> str:

@@ -11,6 +11,7 @@ import msgspec
 
 from agent_cli.context.breakdown import Overhead, overhead_of
 from agent_cli.context.budget import budget_of
+from agent_cli.context.prefix import digests
 from agent_cli.context.view import View
 from agent_cli.engine.cleaning import SECRETS, Cleaner, finding
 from agent_cli.engine.deadline import Deadline
@@ -53,6 +54,7 @@ class Prefix(NamedTuple):
     tools: Mapping[str, Tool]
     system: tuple[str, ...]
     overhead: Overhead
+    digests: str
 
 
 class Core:
@@ -308,8 +310,9 @@ class Core:
             tools = tuned({**world, **self.own_tools(self, world)}, self.parts.settings.tunings)
             here = msgspec.structs.replace(self.started, cwd=self.parts.started.cwd)
             system = self.parts.system(here, card)
-            overhead = overhead_of(system, tuple(tool.spec for tool in tools.values()))
-            self._for_model = Prefix(card.id, tools, system, overhead)
+            specs = tuple(tool.spec for tool in tools.values())
+            overhead = overhead_of(system, specs)
+            self._for_model = Prefix(card.id, tools, system, overhead, digests(system, specs))
         return self._for_model
 
 

@@ -13,6 +13,7 @@ from agent_cli.engine import endings, rewinding, stopping
 from agent_cli.engine.adding import add_rule
 from agent_cli.engine.admission import admitted
 from agent_cli.engine.asides import Asides
+from agent_cli.engine.beginning import begin
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.endings import Cut
@@ -340,8 +341,7 @@ class Session:
         core.cut_off = ""
         core.refusals = Refusals()
         halts = core.halts()
-        parts = core.parts
-        core.record(ev.TurnStarted(core.model.card.id, parts.task_class, parts.guards, parts.limits))
+        begin(core, refused=bool(halts))
         if halts:
             core.record(endings.refused(telling.halted(halts, self.id)))
             return

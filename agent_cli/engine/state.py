@@ -65,7 +65,7 @@ class State(msgspec.Struct):
     `open_calls` counts calls of the step that have no result yet. `waiting` are messages that the model has not seen, by the seq of their entry. `budget_warned` are dimensions
     with their limits. `plan` is the text of the plan in force, in `plan_path`; `plan_revoked` why the last one is no more;
     `todo` what the last successful call of that tool set; `joined` are files of instructions that came in while it went
-    on, with their sizes in bytes.
+    on, with their sizes in bytes. `prefixes` are the digests of the last turn's tools and system prompt, by model.
     """
 
     session: str
@@ -91,6 +91,7 @@ class State(msgspec.Struct):
     below: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
     turn_below: ModelRow = msgspec.field(default_factory=lambda: ModelRow(""))
     models: dict[str, ModelRow] = msgspec.field(default_factory=dict)
+    prefixes: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     branch: str = ""
     subtasks: dict[str, SubtaskRow] = msgspec.field(default_factory=dict)
     calls: int = 0
@@ -153,7 +154,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
         case ev.SessionStarted(cwd=cwd, mode=mode):
             state.begun_in, state.cwd, state.mode = cwd, state.cwd or cwd, mode
         case ev.TurnStarted():
-            _begin_turn(state, entry)
+            _begin_turn(state, entry, entry.event)
         case ev.MessageQueued() | ev.OperatorMessage() | ev.MessageWithdrawn():
             _hear(state, entry, entry.event)
         case ev.StepStarted():
@@ -285,7 +286,8 @@ def _leave(state: State, time: float) -> None:
         end(row, "interrupted", time)
 
 
-def _begin_turn(state: State, entry: ev.Entry) -> None:
+def _begin_turn(state: State, entry: ev.Entry, event: ev.TurnStarted) -> None:
+    state.prefixes[event.model] = event.prefix
     state.running, state.turn_began, state.turn_started, state.ending = True, entry.seq, entry.time, None
     state.turn_steps = state.turn_calls = state.turn_calls_below = 0
     state.turn_row, state.turn_below = ModelRow(""), ModelRow("")

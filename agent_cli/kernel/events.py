@@ -64,12 +64,14 @@ class TurnStarted(Value, frozen=True, tag="turn-started"):
     """`task_class` is the kind of work, `guards` the version, profile and mode of what watches it.
 
     `ceilings` are those that the session was opened with, without what was granted; null where nobody knows them.
+    `prefix` are digests of the tools and of the system prompt that every request of it begins with, `TOOLS-SYSTEM`.
     """
 
     model: str
     task_class: str = ""
     guards: str = ""
     ceilings: Limits | None = None
+    prefix: str = ""
 
 
 class OperatorMessage(Value, frozen=True, tag="operator-message"):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.context.prefix import change
+from agent_cli.context.prefix import change, digests, other
 from agent_cli.kernel.messages import Message, Prompt, Text, ToolSpec
 
 READ = ToolSpec("read", "Reads.", {})
@@ -79,3 +79,18 @@ def test_a_conversation_goes_on_where_its_parts_do(old: list[list[str]], new: li
         and (new[len(old) - 1][: len(old[-1])] == old[-1])
     )
     assert (change(prompt(old), prompt(new)) == "") is goes_on
+
+
+@pytest.mark.parametrize(
+    ("system", "tools", "told"),
+    [
+        (("Be brief.",), (READ, WRITE), ""),
+        (("Be long.",), (READ, WRITE), "the system prompt changed"),
+        (("Be brief.",), (WRITE, READ), "the tools changed"),
+        (("Be brief.", ""), (READ,), "the tools changed and the system prompt changed"),
+    ],
+)
+def test_digests_tell_which_half_changed(system: tuple[str, ...], tools: tuple[ToolSpec, ...], told: str):
+    before = digests(("Be brief.",), (READ, WRITE))
+    assert other(before, digests(system, tools)) == told
+    assert other("", digests(system, tools)) == ""

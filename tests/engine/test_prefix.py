@@ -59,3 +59,25 @@ async def test_what_somebody_meant_to_change_is_not_said():
     await run(session, say("third"))
     assert notes(log) == []
     await session.close()
+
+
+async def test_a_later_process_says_what_is_no_longer_as_the_last_turn_had_it():
+    log, tool = ListLog(), FakeTool("read")
+    for texts in (("one",), ("two", "three")):
+        session = open_session(Playing(*map(says, texts)), tool, log=log)
+        for text in texts:
+            await run(session, say(text))
+        await session.close()
+        tool.spec = msgspec.structs.replace(tool.spec, description="Another one.")
+    assert notes(log) == [
+        ("info", "the tools changed since the last turn: the prompt cache is written anew from here on")
+    ]
+
+
+async def test_a_later_process_with_the_same_tools_says_nothing():
+    log = ListLog()
+    for text in ("one", "two"):
+        session = open_session(Playing(says(text)), FakeTool("read"), log=log)
+        await run(session, say(text))
+        await session.close()
+    assert notes(log) == []
