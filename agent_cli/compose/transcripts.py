@@ -39,5 +39,10 @@ def _save(log: Log, since: int, directory: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8", errors="replace")
+    """All of it or nothing: half a file would pass for a run that said no more."""
+    try:
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
