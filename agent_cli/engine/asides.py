@@ -22,14 +22,19 @@ TAIL = 24_000
 
 
 class Asides:
-    """`begin` makes sure that the session has its first fact."""
+    """`begin` makes sure that the session has its first fact, `watch` that kill switches are looked at."""
 
-    def __init__(self, core: Core, begin: Callable[[], None]) -> None:
+    def __init__(self, core: Core, begin: Callable[[], None], watch: Callable[[], None]) -> None:
         self._core = core
         self._begin = begin
+        self._watch = watch
         self._running: set[asyncio.Task[SubtaskResult]] = set()
         self._stopped: set[asyncio.Task[SubtaskResult]] = set()
         self._closed = False
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
 
     async def run(self, spec: SubtaskSpec) -> SubtaskResult:
         """A question to a fresh context, also while a turn runs. Its cost is the session's; interrupts leave it alone.
@@ -43,6 +48,7 @@ class Asides:
         self._begin()
         task = asyncio.create_task(run_subtask(self._core, spec))
         self._running.add(task)
+        self._watch()
         try:
             return await task
         except asyncio.CancelledError:

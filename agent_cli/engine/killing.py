@@ -17,7 +17,7 @@ from agent_cli.kernel.errors import StoreError
 POLL = 0.05
 """Seconds between two looks while a turn runs."""
 IDLE = 0.5
-"""The same while none does."""
+"""The same while anything else runs, or a message waits for a switch to be taken back."""
 
 
 def look(core: Core) -> None:
@@ -35,14 +35,26 @@ def before_model(core: Core) -> None:
 
 
 class KillWatch:
-    """Of one session. `stop` ends what runs now, `free` lets what waits go on."""
+    """Of one session. `stop` ends what runs now, `free` lets what waits go on, `busy` says whether anything runs.
 
-    def __init__(self, core: Core, stop: Callable[[], None], free: Callable[[], None]) -> None:
+    No timer runs while nothing does: whatever could begin something is preceded by a look.
+    """
+
+    def __init__(
+        self, core: Core, stop: Callable[[], None], free: Callable[[], None], busy: Callable[[], bool]
+    ) -> None:
         self._core = core
         self._stop = stop
         self._free = free
+        self._busy = busy
         self._task: asyncio.Task[None] | None = None
         self._before: Killed | None = core.outside.killed()
+
+    def look(self) -> None:
+        """Now, before something may begin; from then on for as long as anything runs or waits for a switch."""
+        if self._core.outside.is_watched:
+            self._see(self._core.outside.killed())
+            self.begin()
 
     def begin(self) -> None:
         """Idempotent. Does nothing where there are no switches, or no loop to look in."""
@@ -68,6 +80,9 @@ class KillWatch:
         while self._core.trunk.failure is None:
             with suppress(StoreError):  # who listens to the session was told by the hub
                 await self._look_once()
+            if not self._busy() and (self._before is None or not self._core.state.waiting):
+                break
+        self._task = None
 
     async def _look_once(self) -> None:
         await self._core.parts.clock.sleep(POLL if self._core.state.running else IDLE)

@@ -63,8 +63,8 @@ class Session:
         self._reducer = Reducer(self._core)
         self._task: asyncio.Task[None] | None = None
         self._course: Course | None = None
-        self._kill = KillWatch(self._core, self._halt, self._next)
-        self.subtasks = Asides(self._core, self._ensure_started)
+        self._kill = KillWatch(self._core, self._halt, self._next, self._busy)
+        self.subtasks = Asides(self._core, self._ensure_started, self._kill.begin)
         self.halts = self._core.halts
         self.writes = _writes(parts)
         self._idle = asyncio.Event()
@@ -114,7 +114,6 @@ class Session:
 
         Ends when the session is closed; raises StoreError when its log cannot be written any more.
         """
-        self._kill.begin()
         return self._core.trunk.listen(since)
 
     def past(self, since: int, until: int) -> list[ev.Entry]:
@@ -123,7 +122,7 @@ class Session:
 
     def send(self, command: Command) -> None:
         """Takes effect at once; what came of it is an event. Raises StoreError."""
-        self._kill.begin()
+        self._kill.look()
         match command:
             case Say():
                 self._say(command)
@@ -224,6 +223,9 @@ class Session:
             self._course.halt()
         else:
             self._stop()
+
+    def _busy(self) -> bool:
+        return self._task is not None or self.subtasks.busy
 
     def _set_mode(self, mode: Mode) -> None:
         self._ensure_started()

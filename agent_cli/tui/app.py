@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable
@@ -15,7 +14,7 @@ from time import monotonic
 from textual import on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.events import TextSelected, Unmount
+from textual.events import AppFocus, TextSelected, Unmount
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -34,7 +33,7 @@ from agent_cli.tui.editing import Edit, in_editor
 from agent_cli.tui.herald import Herald, kept_title
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.keys import bound
-from agent_cli.tui.manners import no_theme, settle
+from agent_cli.tui.manners import can_go_on, no_theme, settle
 from agent_cli.tui.offers import Offers
 from agent_cli.tui.reader import Reader
 from agent_cli.tui.setup import Setup
@@ -107,6 +106,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self._first_message = first_message
         self._offers: Offers | None = None
         self._interrupted = -TWICE
+        self._told: set[str] = set()  # of what config asks for and cannot have
         self._leaving, self._unopened = False, 0  # the exit code where config keeps every session shut
         self.herald = Herald(self._signal, lambda: self.app_focus)
         self.crash = ""
@@ -140,10 +140,10 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self.herald.how, self.herald.titled = welcome.notify, welcome.title
         self.conversation.herald = self.herald
         keys = self.conversation.keys
-        for trouble in keys.take(welcome.keys):
-            self.conversation.put(Notice(trouble, "warning"))
-        if unknown := no_theme(welcome.theme, self.available_themes):
-            self.conversation.put(Notice(unknown, "warning"))
+        for trouble in (*keys.take(welcome.keys), *no_theme(welcome.theme, self.available_themes)):
+            if trouble not in self._told:
+                self._told.add(trouble)
+                self.conversation.put(Notice(trouble, "warning"))
         self.set_keymap(keys.keymap)
         self.conversation.footer.own.command = welcome.status_command
         settle(self, self.conversation.composer, welcome)
@@ -338,6 +338,11 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def _recoloured(self, theme: Theme) -> None:
         self.conversation.repaint(ink_of(theme))
 
+    @on(AppFocus)
+    def _looked_at(self) -> None:
+        """Nobody looks after what others change while nothing moves."""
+        self.conversation.refresh_facts()
+
     # ── ends ──
 
     def _catch_signals(self) -> None:
@@ -366,17 +371,6 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         self.crash = traceback.format_exc()
         self.bell()
         self._close_messages_no_wait()
-
-
-def can_go_on() -> bool:
-    """Whether somebody who controls jobs would take notice that this process stops."""
-    if os.name != "posix":
-        return False
-    parent = os.getppid()
-    try:
-        return os.getsid(parent) == os.getsid(0) and os.getpgid(parent) != os.getpgid(0)
-    except OSError:
-        return False
 
 
 def run(app: AgentApp) -> Leave:

@@ -19,7 +19,7 @@ from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Door, Sources, Welcome
 from agent_cli.talk.history import History
 from agent_cli.talk.learning import learn_commands
-from agent_cli.talk.place import cwd_of
+from agent_cli.talk.place import cwd_of, halt_of
 from agent_cli.talk.resumed import moved, restored
 from agent_cli.tui.approval import Approvals
 from agent_cli.tui.attaching import Attacher, missing
@@ -245,7 +245,8 @@ class Conversation(Vertical):
         self._draw_approvals()
         if self.herald is not None:
             session = self.desk.session
-            self.herald.stand(session.state if session is not None else None, self.desk.welcome.cwd)
+            state, halted = session.state if session is not None else None, bool(halt_of(self.desk))
+            self.herald.stand(state, self.desk.welcome.cwd, halted=halted)
         self.footer.follow(self.story.streamed, self.story.waiting, below=not self.reader.follows)
 
     def _draw_todo(self) -> None:
@@ -260,9 +261,8 @@ class Conversation(Vertical):
             self._todo.put(panel(items, self._ink))
 
     def _draw_queue(self) -> None:
-        session = self.desk.session
-        halt, key = session.halted if session is not None else "", self.keys.first("take-back")
-        running, opening = self.desk.running, session is None
+        key, halt, opening = self.keys.first("take-back"), halt_of(self.desk), self.desk.session is None
+        running = self.desk.running
         self._queue.draw(self.desk.queued, self._ink, key, opening=opening, halt=halt, running=running)
 
     def _draw_approvals(self) -> None:
@@ -308,6 +308,8 @@ class Conversation(Vertical):
     def _typed(self) -> None:
         self.composer.fit(max(self.size.height // 3, 1))
         self.call_after_refresh(self._draw_approvals)
+        if halt_of(self.desk) != self._queue.halt:
+            self.feed.wake()
         before = self.composer.get_text_range((0, 0), self.composer.cursor_location)
         found = [] if self.composer.search else self._completion.of(self.composer.text, before)
         if self._menu is None and found:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any, TypeVar
 
+from textual import constants
 from textual.app import App
 from textual.driver import Driver
 from textual.events import Event, Key, Paste
 
-from agent_cli.tui.incoming import decoder, whole
+from agent_cli.tui.incoming import whole
 
 Result = TypeVar("Result")
 
@@ -32,8 +33,11 @@ class Patient(App[Result], inherit_bindings=False):
             await super().on_event(event)
 
     def get_driver_class(self) -> type[Driver]:
-        _forgive()
-        return super().get_driver_class()
+        if sys.platform == "win32" or constants.DRIVER:
+            return super().get_driver_class()
+        from agent_cli.tui.reading import TerminalDriver
+
+        return TerminalDriver
 
     def accept(self) -> None:
         self.call_later(self._take_early)
@@ -62,12 +66,3 @@ def _hasten() -> None:
 
     period: Any = screen
     period.UPDATE_PERIOD = PERIOD
-
-
-def _forgive() -> None:
-    """Keeps from Textual's reader of keys (8.x, linux_driver) bytes that are no UTF-8, on which it raises, and escapes in pastes."""
-    if sys.platform != "win32":
-        from textual.drivers import linux_driver
-
-        drivers: Any = linux_driver
-        drivers.getincrementaldecoder = decoder

@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.timer import Timer
 
 from agent_cli.talk.desk import Desk
+from agent_cli.talk.place import halt_of
 from agent_cli.tui import repository, status
 from agent_cli.tui.feed import Rate
 from agent_cli.tui.ink import Ink
@@ -110,7 +111,7 @@ class Footer(Vertical):
         )
         activity.beat += desk.welcome.motion
         activity.rate = self._rate.mark(monotonic(), self._streamed) if moving else 0.0
-        activity.broken = desk.broken
+        activity.broken, activity.halted = desk.broken, bool(halt_of(desk))
         activity.work = "compacting …" if desk.compacting else ""
         activity.elapsed = time() - (desk.compacting or (state.turn_started if state is not None else 0.0))
         activity.stops = self._stops()

@@ -64,10 +64,10 @@ class Herald:
             case _:
                 pass
 
-    def stand(self, state: State | None, cwd: str) -> None:
+    def stand(self, state: State | None, cwd: str, *, halted: bool = False) -> None:
         """The title says where the session stands; it is written when it changes."""
         if state is None or state.running is False:
-            sign = "ready"
+            sign = "! halted" if halted else "ready"
         else:
             sign = "? asks" if state.pending else "* works"
         title = f"{sign} - {clean_line(PurePath(cwd).name) or 'agent-cli'} - agent-cli"[:LONGEST]

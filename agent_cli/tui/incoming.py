@@ -67,11 +67,6 @@ def _keys(text: str) -> str:
     return MODIFIED.sub("\x1b[\\2;\\1u", text.replace(*ALT_ENTER)) if ESCAPE in text else text
 
 
-def decoder(_encoding: str) -> type[Decoder]:
-    """In the place of `codecs.getincrementaldecoder`."""
-    return Decoder
-
-
 def whole(pasted: str) -> str:
     """What was pasted, its escapes in their places."""
     return pasted.replace(MARK, ESCAPE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,11 +26,22 @@ def settle(app: App[Any], composer: Composer, welcome: Welcome) -> None:
         driver._mouse = False  # noqa: SLF001  nor is it switched on after a suspension
 
 
-def no_theme(wanted: str, known: Iterable[str]) -> str:
-    """What to say of a theme that there is not, "" for one that there is."""
+def no_theme(wanted: str, known: Iterable[str]) -> list[str]:
+    """What to say of a theme that there is not."""
     names = ["dark", "light", *known]
     if wanted in names:
-        return ""
+        return []
     near = difflib.get_close_matches(wanted, names, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else ""
-    return f"There is no theme '{wanted}'.{hint} /theme shows all of them."
+    return [f"There is no theme '{wanted}'.{hint} /theme shows all of them."]
+
+
+def can_go_on() -> bool:
+    """Whether somebody who controls jobs would take notice that this process stops."""
+    if os.name != "posix":
+        return False
+    parent = os.getppid()
+    try:
+        return os.getsid(parent) == os.getsid(0) and os.getpgid(parent) != os.getpgid(0)
+    except OSError:
+        return False

@@ -26,6 +26,11 @@ class Queue(Lines):
         super().__init__(id="queue")
         self._shown: tuple[tuple[Say, ...], str, Ink | None, bool] = ((), "", None, False)
 
+    @property
+    def halt(self) -> str:
+        """Why nothing goes out, as it was drawn last."""
+        return self._shown[1]
+
     def draw(
         self, says: tuple[Say, ...], ink: Ink, key: str, *, opening: bool, halt: str, running: bool
     ) -> None:

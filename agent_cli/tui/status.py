@@ -35,11 +35,12 @@ class Activity:
     """What the state does not know. `rate` is tokens a second, estimated, 0 while nothing streams.
 
     `broken` says that the session cannot go on. `work` is what goes on between turns, "" for nothing; `elapsed` are the seconds of it, or of the turn.
-    `stops` is the key that interrupts. `typing` is the mode of the keys, "" where there is only one. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait. `held` says how long an approval has waited and what it holds up.
+    `halted` says that every turn is refused. `stops` is the key that interrupts. `typing` is the mode of the keys, "" where there is only one. `watchdog` is its mode, "" where nobody knows it. `queued` counts messages that wait. `held` says how long an approval has waited and what it holds up.
     """
 
     connecting: bool = True
     broken: bool = False
+    halted: bool = False
     rate: float = 0.0
     elapsed: float = 0.0
     waiting: str = ""
@@ -183,9 +184,7 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
         )
         return Piece(0, tuple(((text, ink.warn),) for text in forms))
     if not state.running and not activity.work:
-        if activity.below:
-            return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()), drops=1)
-        return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()), drops=1)
+        return _resting(activity, ink)
     spin = SPINNER[activity.beat % len(SPINNER)]
     passed = int(activity.elapsed)
     time = "" if not passed else f"{passed}s" if passed < 60 else seconds(passed)
@@ -205,6 +204,15 @@ def _doing(state: State | None, activity: Activity, ink: Ink) -> Piece:
             ((spin, ink.accent),),
         ),
     )
+
+
+def _resting(activity: Activity, ink: Ink) -> Piece:
+    if activity.halted:
+        halt, below = ("■ halted", ink.bad), ("  ↓ more below" if activity.below else "", ink.accent)
+        return Piece(1, ((halt, below), (halt,), (("■", ink.bad),)))
+    if activity.below:
+        return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()), drops=1)
+    return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()), drops=1)
 
 
 def held_up(state: State, waited: float) -> str:

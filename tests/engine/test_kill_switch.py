@@ -14,7 +14,7 @@ from agent_cli.engine.killing import IDLE, POLL
 from agent_cli.engine.session import Session
 from agent_cli.engine.subtasks import SubtaskSpec, run_subtask
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Answer, Compact
+from agent_cli.kernel.commands import Answer, Compact, Withdraw
 from agent_cli.kernel.errors import AgentError, StoreError
 from agent_cli.kernel.switching import KillSwitch
 from agent_cli.permissions.book import judge
@@ -157,6 +157,7 @@ async def test_what_waits_goes_on_when_the_switch_is_taken_back():
     session.send(say("third"))
     assert session.halted.startswith("kill_switch: ")
     assert len(session.state.waiting) == 2
+    await settle()
     board.scopes = []
     await clock.advance(IDLE)
     await session.idle()
@@ -323,6 +324,31 @@ async def test_a_switch_that_comes_when_the_turn_is_over_takes_nothing_from_its_
     go_on.set()
     await session.idle()
     assert endings(log) == [("completed", 0)]
+    await session.close()
+
+
+async def test_nothing_wakes_while_nothing_runs_and_a_message_is_preceded_by_a_look():
+    board = Board()
+    session, log, clock = opened(Playing(says("one"), says("two")), board=board)
+    session.events()
+    await settle()
+    assert clock.waiting == 0, "before the first message"
+    await run(session, say("first"))
+    await clock.advance(IDLE)
+    assert clock.waiting == 0, "after a turn"
+    board.scopes = ["all"]
+    session.send(say("second"))
+    assert found(log, ev.GuardrailTrip)[0].signal == "all", "in the log before what waits"
+    await settle()
+    assert clock.waiting == 1, "what waits goes out within a second from when the switch is taken back"
+    session.send(Withdraw(next(iter(session.state.waiting))))
+    await clock.advance(IDLE)
+    assert clock.waiting == 0, "nothing waits any more"
+    board.scopes = []
+    session.send(say("third"))
+    await session.idle()
+    assert found(log, ev.GuardrailReset)
+    assert endings(log) == [("completed", 0), ("completed", 0)]
     await session.close()
 
 

@@ -23,6 +23,11 @@ class FakeClock:
     def monotonic(self) -> float:
         return self._passed
 
+    @property
+    def waiting(self) -> int:
+        """Sleepers that time would wake."""
+        return sum(not future.done() for _, _, future in self._sleepers)
+
     async def sleep(self, seconds: float, /) -> None:
         self.slept.append(seconds)
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -6,7 +6,7 @@ import pytest
 
 from agent_cli.kernel import events as ev
 from agent_cli.tui.herald import Herald, Notify, best
-from tests.fakes.screen import screen, turn, until
+from tests.fakes.screen import answer, screen, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import HOSTILE, asks
 
@@ -73,7 +73,10 @@ def test_the_title_is_written_when_it_changes_and_holds_no_control_code():
     herald.stand(session.state, "/src/parser")
     asks(session)
     herald.stand(session.state, "/src/parser")
-    assert written == [f"\x1b]2;{sign} - parser - agent-cli\x07" for sign in ("ready", "* works", "? asks")]
+    answer(session, "so be it")
+    herald.stand(session.state, "/src/parser", halted=True)
+    signs = ("ready", "* works", "? asks", "! halted")
+    assert written == [f"\x1b]2;{sign} - parser - agent-cli\x07" for sign in signs]
     herald.stand(session.state, f"/src/{HOSTILE.replace('/', '')}")
     assert "\x1b" not in written[-1][1:]
     assert "\x07" not in written[-1][:-1]

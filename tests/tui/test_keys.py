@@ -10,7 +10,7 @@ from agent_cli.tui.composer import EDITS, Composer
 from agent_cli.tui.grace import QUIET, Grace
 from agent_cli.tui.guide import HELP
 from agent_cli.tui.keys import ACTIONS, BY_NAME, Keys, canonical, label
-from tests.fakes.screen import screen, sees, still, strike, turn, until
+from tests.fakes.screen import screen, sees, shown, still, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import asks, whole_turn
 
@@ -166,6 +166,11 @@ async def test_keys_of_an_approval_are_changed(monkeypatch: pytest.MonkeyPatch):
 async def test_a_wish_that_cannot_be_met_is_a_notice_and_later_wishes_replace_it():
     async with screen(size=(100, 24), welcome=Welcome(keys={"hepl": "f2"})) as (app, pilot):
         await sees(pilot, "ui.keys: there is no action 'hepl'. /keys lists them.")
+        app.adopt(Welcome(keys={"hepl": "f2"}, theme="foo"))  # config, as it was read a second time
+        app.adopt(Welcome(keys={"hepl": "f2"}, theme="foo"))
+        await sees(pilot, "There is no theme 'foo'.")
+        await still(pilot)
+        assert shown(app).count("there is no action") == shown(app).count("There is no theme") == 1
         app.adopt(Welcome(keys={"help": "f2"}))
         await pilot.press("f2")
         await sees(pilot, "F2, ?")

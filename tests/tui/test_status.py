@@ -71,6 +71,7 @@ SAMPLES = {
     "waiting for long": (waiting(), Activity(held=" 4m 12s, holds up 2 more calls and 1 message")),
     "everything": (compacting_at(170_000), EVERYTHING),
     "compacting": (compacting_at(40_000), Activity(connecting=False, work="compacting …", elapsed=4.0)),
+    "halted": (done(), Activity(connecting=False, halted=True)),
     "hint": (done(), Activity(hint="copied the block through the terminal (OSC 52)")),
 }
 
