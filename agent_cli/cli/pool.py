@@ -101,6 +101,7 @@ def _whole(pools: Pools, pool: Pool) -> dict[str, object]:
             "calls_per_minute": sum(each.calls for each in held),
             "spent_usd": sum(each.spent for each in held),
         },
+        "calls_in_the_last_minute": _calls(pools, pool),
         "runs": [whole(each) for each in held],
         "ended_runs": len(past),
         "estimates": list(misjudged(past)),
@@ -113,9 +114,14 @@ def _shown(pools: Pools, pool: Pool) -> str:
     held, past = pools.books.held(pool.name), pools.books.past(pool.name)
     usd = sum(each.usd for each in held)
     lines = [f"{pool.name}: {_limits(pool)}", f"held by {len(held)} runs: ${usd:.2f}"]
+    lines.append(f"{_calls(pools, pool):g} tool calls in the last minute")
     lines += [_table(held)] if held else []
     lines.append(f"{len(past)} runs ended")
     return "\n".join((*lines, *misjudged(past)))
+
+
+def _calls(pools: Pools, pool: Pool) -> float:
+    return sum(count for _, count in pools.books.begun(pool.name, time.time() - 60))
 
 
 def _table(held: Sequence[Held]) -> str:

@@ -21,7 +21,7 @@ from agent_cli.guardrails.admission import (
     estimate,
     worst_tree,
 )
-from agent_cli.guardrails.gate import Refused, Slice
+from agent_cli.guardrails.gate import Refused, Room, Slice, Terms
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import ConfigError
 
@@ -49,7 +49,8 @@ def gate_of(options: RunOptions, settings: Settings, session: str, task: str) ->
         raise ConfigError(
             f"There is no pool '{said.pool}'. {there}`agent-cli pool set {said.pool} --runs 4 --usd 18` makes one."
         )
-    most = worst_tree(limits(settings, attended=options.attended), children(settings), said.estimate_usd)
+    ceilings = limits(settings, attended=options.attended)
+    most = worst_tree(ceilings, children(settings), said.estimate_usd, said.estimate_calls_per_minute)
     return PoolGate(pools, said, session, task, most)
 
 
@@ -70,20 +71,15 @@ class PoolGate:
         self._run = ""  # of this turn, also while it waits
 
     @property
-    def pool(self) -> str:
-        return self._said.pool or ""
-
-    @property
-    def wait(self) -> float:
-        return self._said.wait if self._said.when_full == "queue" else 0.0
-
-    @property
-    def lease(self) -> float:
-        return self._said.lease
+    def terms(self) -> Terms:
+        said = self._said
+        queues, refuses = said.when_full == "queue", said.when_full == "reject"
+        wait, patience = said.wait if queues else 0.0, 0.0 if refuses else said.wait
+        return Terms(said.pool or "", wait, patience, said.lease, thins=said.when_full == "degrade")
 
     def expected(self) -> Tree:
         """What this run is expected to take with all its subtasks, never more than its ceilings let it."""
-        tree = estimate(self._pools.books.past(self.pool, self._task), self._most)
+        tree = estimate(self._pools.books.past(self.terms.pool, self._task), self._most)
         return msgspec.structs.replace(tree, usd=min(tree.usd, self._most.usd)) if self._most.usd else tree
 
     def enter(self, now: float, *, last: bool = False) -> Slice | Refused | None:
@@ -106,21 +102,21 @@ class PoolGate:
 
     def renew(self, now: float) -> None:
         if self._held is not None:
-            self._pools.renew(self._held, now + self.lease)
+            self._pools.renew(self._held, now + self._said.lease)
 
     def saw(self, event: ev.Recorded, now: float) -> None:
         if self._held is None:
             return
-        usd, calls = 0.0, 0
-        match event:
-            case ev.UsageReported(cost=cost):
-                usd = cost or 0.0
-            case ev.ToolCallStarted():
-                calls = 1
-            case _:
-                return
-        self._spent += usd
-        self._pools.consume(self._held, usd, calls, now)
+        if isinstance(event, ev.UsageReported):
+            self._spent += event.cost or 0.0
+            self._pools.consume(self._held, event.cost or 0.0, now)
+
+    def begin(self, calls: int, now: float) -> Room:
+        return self._pools.begin(self._held, calls, now) if self._held is not None else Room(calls)
+
+    def held_up(self, reason: str, now: float) -> None:
+        if self._held is not None:
+            self._pools.note(self._held, "throttled", reason, now)
 
     def cover(self, worst: float | None, now: float) -> str:
         if self._held is None or not self._said.hard:
@@ -162,7 +158,7 @@ class PoolGate:
         owner = f"{os.getpid()}"
         return Held(
             self._run,
-            self.pool,
+            self.terms.pool,
             self._session,
             self._task,
             tree.usd,
@@ -170,7 +166,7 @@ class PoolGate:
             0.0,
             0,
             now,
-            now + self.lease,
+            now + self._said.lease,
             owner,
         )
 
@@ -219,11 +215,13 @@ def _hopeless(short: tuple[Lacking, ...]) -> bool:
 def pool_from(
     name: str, before: Pool | None, runs: int | None, usd: float | None, calls: float | None
 ) -> Pool:
-    """What is not said stays; 0 takes a limit away."""
+    """What is not said stays; 0 takes a limit away. Raises ConfigError."""
     was = before or Pool(name)
 
     def chosen(said: float | None, kept: float | None) -> float | None:
         return kept if said is None else (said or None)
 
+    if calls is not None and 0 < calls < 1:
+        raise ConfigError("A pool lets at least one tool call a minute through; 0 takes the limit away.")
     at_once = chosen(runs, was.runs)
     return Pool(name, int(at_once) if at_once else None, chosen(usd, was.usd), chosen(calls, was.calls))

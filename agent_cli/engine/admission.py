@@ -51,7 +51,7 @@ async def _enter(core: Core, gate: Gate) -> str | None:
     begun, told = clock.monotonic(), -COUNTDOWN
     while True:
         stopping.check(core)
-        left = gate.wait - (clock.monotonic() - begun)
+        left = gate.terms.wait - (clock.monotonic() - begun)
         answer = gate.enter(clock.now(), last=left <= 0)
         match answer:
             case None:
@@ -60,7 +60,7 @@ async def _enter(core: Core, gate: Gate) -> str | None:
                 core.slice = answer
                 core.record(
                     ev.OperatorNote(
-                        f"pool {gate.pool} has room for part of this run: ${usd:.2f}, {side_by_side} reads side by side, "
+                        f"pool {gate.terms.pool} has room for part of this run: ${usd:.2f}, {side_by_side} reads side by side, "
                         "no subtasks",
                         "warning",
                     )
@@ -68,17 +68,17 @@ async def _enter(core: Core, gate: Gate) -> str | None:
                 return None
             case Refused(reason, waits):
                 if not waits or left <= 0:
-                    waited = f" (it waited {gate.wait:g} s)" if waits else ""
+                    waited = f" (it waited {gate.terms.wait:g} s)" if waits else ""
                     return reason + waited
                 if told < 0:
                     told = 0.0
                     core.record(
                         ev.OperatorNote(
-                            f"waiting for room in pool {gate.pool}, {gate.wait:g} s at most: {reason}",
+                            f"waiting for room in pool {gate.terms.pool}, {gate.terms.wait:g} s at most: {reason}",
                             "warning",
                         )
                     )
-                core.hub.show(ev.Waiting(left, f"pool {gate.pool}: {reason}"))
+                core.hub.show(ev.Waiting(left, f"pool {gate.terms.pool}: {reason}"))
                 await clock.sleep(min(LOOK, left))
 
 
@@ -87,21 +87,23 @@ def _leave(core: Core, gate: Gate) -> None:
     try:
         gate.leave(core.parts.clock.now())
     except StoreError:
-        log.exception("the pool %s could not be given back what was not spent", gate.pool)
+        log.exception("the pool %s could not be given back what was not spent", gate.terms.pool)
 
 
 async def _renew(core: Core, gate: Gate) -> None:
     """A lease that cannot be renewed stands as long as the run lives: its lock says so."""
     while True:
-        await core.parts.clock.sleep(gate.lease / 3)
+        await core.parts.clock.sleep(gate.terms.lease / 3)
         with suppress(StoreError):
             gate.renew(core.parts.clock.now())
 
 
 def _not_admitted(core: Core, gate: Gate, reason: str) -> Ending:
-    why = f"pool {gate.pool} has no room: {reason}"
-    then = f"No model was asked. Try again later; `agent-cli pool show {gate.pool}` says who holds what."
+    why = f"pool {gate.terms.pool} has no room: {reason}"
+    then = (
+        f"No model was asked. Try again later; `agent-cli pool show {gate.terms.pool}` says who holds what."
+    )
     core.record(
-        ev.GuardrailTrip(NAME, f"pool:{gate.pool}", "block", "turn", why, halted_turn=True, then=then)
+        ev.GuardrailTrip(NAME, f"pool:{gate.terms.pool}", "block", "turn", why, halted_turn=True, then=then)
     )
     return endings.not_admitted(f"{why}. {then}")

@@ -15,6 +15,7 @@ from agent_cli.engine.calls import Ready, Refused
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.killing import look
+from agent_cli.engine.pacing import granted
 from agent_cli.engine.tree import stopping
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer
@@ -44,6 +45,7 @@ class Batch:
         self._settled: set[str] = set()
         self._room = calls.room(core, len(proposed))
         self._edited: dict[str, Any] = {}
+        self._began = False
 
     async def run(self) -> None:
         """Stops between calls as soon as an alert cuts the turn; what did not run is settled as not run."""
@@ -90,11 +92,25 @@ class Batch:
         allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
         allowed = await self._looked_at_again(allowed)
         for group in _groups(allowed, self._side_by_side()):
+            if not await self._run_as_paced(group):
+                return
+
+    async def _run_as_paced(self, group: list[Ready]) -> bool:
+        """As many of them at once as the pool has room for. False where nothing more of the batch runs."""
+        while group:
             look(self._core)
             if stopping(self._core) is not None:
-                return
-            self._settled.update(ready.call.call_id for ready in group)
-            await self._run_group(group)
+                return False
+            most, left_out = await granted(self._core, len(group), began=self._began)
+            if left_out:
+                self.settle_rest(left_out)
+            if most == 0:
+                return False
+            now, group = group[:most], group[most:]
+            self._began = True
+            self._settled.update(ready.call.call_id for ready in now)
+            await self._run_group(now)
+        return True
 
     def _side_by_side(self) -> int:
         most, part = self._core.parts.settings.concurrency, self._core.root.slice

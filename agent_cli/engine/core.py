@@ -78,6 +78,8 @@ class Core:
     last_prompt: Prompt | None = None
     _for_model: Prefix | None = None
     slice: Slice | None = None
+    paced: float = -1.0
+    """When the turn began that was told last that its calls wait for room in the pool."""
     latest: float = 0.0
     cut_times: tuple[float, float] | None = None
     """When the condition of the stop became true, and when nothing more could begin; seconds since the epoch."""

@@ -86,6 +86,11 @@ def not_admitted(reason: str) -> Ending:
     return TurnError("refused", "guardrail-stop", EXIT_UNAVAILABLE, reason)
 
 
+def paced(reason: str) -> Ending:
+    """The runs of an account made as many tool calls as they may; in a minute there is room again."""
+    return TurnError("canceled", "guardrail-stop", EXIT_UNAVAILABLE, reason)
+
+
 def interrupted() -> Ending:
     return TurnError("canceled", "interrupted", EXIT_INTERRUPTED, "interrupted by the operator")
 

@@ -60,7 +60,7 @@ def _covered(core: Core, card: ModelCard, tokens: int, max_output: int | None) -
     except StoreError as problem:
         why = f"it cannot be asked ({problem})"
     if why:
-        core.root.cut(budgets.pool_breach(gate.pool, why))
+        core.root.cut(budgets.pool_breach(gate.terms.pool, why))
         raise Cut
     try:
         yield

@@ -33,7 +33,8 @@ def check(core: Core) -> None:
         case Breach() as breach:
             core.cut_off = breach.reason
             reason = trip(core, breach, halted_turn=True)
-            raise Stopped(endings.exhausted(breach, reason))
+            paced = breach.signal == budgets.PACE
+            raise Stopped(endings.paced(reason) if paced else endings.exhausted(breach, reason))
         case Killed(_, reason, _, unavailable) as killed:
             core.cut_off = reason
             core.record(killing.trip(killed, core, halted_turn=True))
@@ -109,10 +110,10 @@ def trip(core: Core, breach: Breach, *, halted_turn: bool, answered: bool = Fals
     scope: ev.StopScope = "session" if breach.session else "turn"
     reason, signal = breach.reason, breach.signal or breach.exhausted
     since, dispatch = tree.stopped_when(core) if halted_turn else (0.0, 0.0)
-    if breach.exhausted != "cost":
+    if breach.signal in (budgets.POOL, budgets.PACE):
+        then = telling.after_pool() if breach.signal == budgets.POOL else telling.after_pace()
+    elif breach.exhausted != "cost":
         then = telling.after_ceiling(breach, cut=halted_turn, answered=answered)
-    elif breach.signal == budgets.POOL:
-        then = telling.after_pool()
     else:
         turn = core.state.halts.dear_again()
         if not breach.session and turn >= IN_A_ROW:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
+from agent_cli.guardrails.gate import Room
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.values import Plain
@@ -17,7 +18,7 @@ LEAST_RUNS = 5
 MINUTE = 60.0
 WhenFull: TypeAlias = Literal["queue", "degrade", "reject"]
 Kind: TypeAlias = Literal[
-    "reserved", "topped-up", "consumed", "released", "expired", "queued", "degraded", "rejected"
+    "reserved", "topped-up", "consumed", "released", "expired", "queued", "throttled", "degraded", "rejected"
 ]
 
 
@@ -76,12 +77,33 @@ class Past(Plain, frozen=True):
     seconds: float
 
 
+def room(limit: float | None, begun: Sequence[tuple[float, float]], asked: int, now: float) -> Room:
+    """How many of the calls may begin. `begun` are when calls of the pool began and how many, the oldest first.
+
+    In no minute more begin than `limit`, wherever the minute begins.
+    """
+    if limit is None:
+        return Room(asked)
+    recent = [(at, count) for at, count in begun if now - at < MINUTE]
+    over = sum(count for _, count in recent) - math.floor(limit)
+    if over < 0:
+        return Room(min(asked, int(-over)))
+    opens, left = now + MINUTE, over
+    for at, count in recent:
+        left -= count
+        if left < 0:
+            opens = at + MINUTE
+            break
+    told = f"{over + math.floor(limit):g} of {limit:g} tool calls of this minute were made"
+    return Room(0, max(opens - now, 0.0), told)
+
+
 def lacking(pool: Pool, committed: Committed, tree: Tree) -> tuple[Lacking, ...]:
-    """Every dimension without room, not only the first."""
+    """Every dimension without room, not only the first. Nobody makes more calls a minute than the whole pool may."""
     asked = (
         Lacking("runs", committed.runs, 1, pool.runs) if pool.runs is not None else None,
         Lacking("dollars", committed.usd, tree.usd, pool.usd) if pool.usd is not None else None,
-        Lacking("tool calls a minute", committed.calls, tree.calls, pool.calls)
+        Lacking("tool calls a minute", committed.calls, min(tree.calls, pool.calls), pool.calls)
         if pool.calls is not None
         else None,
     )
@@ -110,24 +132,28 @@ def estimate(past: Sequence[Past], most: Tree) -> Tree:
     return Tree(cents(usd), calls, why)
 
 
-def worst_tree(limits: Limits, children: Children, default: float) -> Tree:
-    """The most that the ceilings let a run and its subtasks take; `default` USD where they bound nothing.
+def worst_tree(limits: Limits, children: Children, default: float, pace: float = 0.0) -> Tree:
+    """The most that the ceilings let a run and its subtasks take; `default` USD and `pace` calls a minute where they
+    bound nothing.
 
     A turn could make all of its calls within one minute.
     """
     count = limits.max_tool_calls or 0
+    calls = count or pace
     ceilings = [value for value in (limits.max_turn_cost, limits.max_session_cost) if value]
     if not ceilings:
         return Tree(
-            default, count, "admission.estimate_usd: no run of this kind is known and no ceiling is set"
+            default, calls, "admission.estimate_usd: no run of this kind is known and no ceiling is set"
         )
     parent = min(ceilings)
     each = children.max_cost if children.budget == "additive" else None
     if each and not count:
         return Tree(
-            max(default, parent + each), why="the ceiling and one subtask: nothing bounds how many there are"
+            max(default, parent + each),
+            calls,
+            why="the ceiling and one subtask: nothing bounds how many there are",
         )
-    return Tree(cents(parent + count * (each or 0.0)), count, "the ceilings of the run and its subtasks")
+    return Tree(cents(parent + count * (each or 0.0)), calls, "the ceilings of the run and its subtasks")
 
 
 def misjudged(past: Sequence[Past]) -> tuple[str, ...]:

@@ -120,6 +120,15 @@ def pool_breach(pool: str, why: str) -> Breach:
     )
 
 
+PACE = "pool-calls"
+"""The signal of a pool whose tool calls a minute are used up."""
+
+
+def pace_breach(pool: str, why: str) -> Breach:
+    reason = f"pool {pool} lets no further tool call begin: {why}"
+    return Breach("tool-calls", "admission", reason, 0.0, 0.0, signal=PACE)
+
+
 def step_breach(spent: Spent, limits: Limits) -> Breach | None:
     """Checked before each model request."""
     most = limits.max_steps

@@ -66,6 +66,10 @@ def after_alert(signal: str, turn: int, session: str, *, halts: bool) -> str:
     return f"{UNFINISHED}, and a further turn would start clean. {_counted(turn)}"
 
 
+def after_pace() -> str:
+    return f"{UNFINISHED}; a minute after they began there is room for calls again."
+
+
 def after_pool() -> str:
     return f"{UNFINISHED}; a further turn asks the pool again. Other runs that end give back what they hold."
 

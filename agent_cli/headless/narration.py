@@ -25,10 +25,12 @@ Line: TypeAlias = tuple[Level, str]
 CUT = "the cancellation that follows is this cut, not a provider failure"
 ONE_SHOT = (
     "Nothing starts another turn by itself: with somebody there the session goes on, and a one-shot (-p) run ends here "
-    "with exit 1."
+    "with exit {code}."
 )
 
 ADMISSION = "admission"
+LATER = "pool-calls"
+"""A trip of the pool that ends with the exit code of what can be tried again later."""
 NOT_ADMITTED = "A one-shot (-p) run ends here with exit 75."
 NOT_HALTED = "The turn was stopped with its work unfinished; the session is NOT halted."
 
@@ -227,13 +229,14 @@ def _trip(trip: ev.GuardrailTrip) -> str:
     if trip.guardrail == ADMISSION and trip.severity == "block":
         return f"{trip.guardrail} guardrail refused the turn — {trip.reason}. {trip.then} {NOT_ADMITTED}"
     if trip.halted_turn:
-        return cut_line(f"{trip.guardrail} guardrail", f"{trip.reason}. {trip.then}".strip())
+        what, why = f"{trip.guardrail} guardrail", f"{trip.reason}. {trip.then}".strip()
+        return cut_line(what, why, 75 if trip.signal == LATER else 1)
     return f"{trip.guardrail} guardrail tripped — {trip.reason}. {trip.then}".strip()
 
 
-def cut_line(what: str, why: str) -> str:
+def cut_line(what: str, why: str, code: int = 1) -> str:
     """Of everything that cuts a turn in flight, so that nobody takes the cancellation for a failure."""
-    return f"{what} cut the turn in flight — {CUT}: {why} {ONE_SHOT}"
+    return f"{what} cut the turn in flight — {CUT}: {why} {ONE_SHOT.format(code=code)}"
 
 
 def _trip_below(event: ev.Recorded) -> str:

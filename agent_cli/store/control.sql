@@ -39,7 +39,7 @@ CREATE TABLE reservation (
     owner   TEXT NOT NULL
 );
 
--- Append only. `kind` is reserved, topped-up, consumed, released, expired, queued, degraded or rejected.
+-- Append only. `kind` is reserved, topped-up, consumed, released, expired, queued, throttled, degraded or rejected.
 CREATE TABLE pool_ledger (
     seq   INTEGER PRIMARY KEY,
     time  REAL NOT NULL,

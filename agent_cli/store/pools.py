@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
-from agent_cli.guardrails.admission import Committed, Kind, Lacking, Past, Pool, Tree, lacking
+from agent_cli.guardrails.admission import MINUTE, Committed, Kind, Lacking, Past, Pool, Tree, lacking, room
+from agent_cli.guardrails.gate import Room
 from agent_cli.kernel.errors import SessionLocked, StoreError
 from agent_cli.kernel.values import Plain
 from agent_cli.store.lease import take
@@ -34,6 +35,9 @@ NOTE = (
 )
 LEDGER = """
 SELECT seq, time, pool, run, kind, task, usd, calls, why FROM pool_ledger WHERE pool = ? AND time >= ? ORDER BY seq
+"""
+BEGUN = """
+SELECT time, calls FROM pool_ledger WHERE pool = ? AND kind = 'consumed' AND time > ? AND calls > 0 ORDER BY time
 """
 PAST = """
 SELECT SUM(CASE WHEN kind IN ('reserved', 'topped-up') THEN usd ELSE 0 END),
@@ -105,6 +109,11 @@ class Books:
             rows = self._connection.execute(PAST, values).fetchall()
         return tuple(Past(row[0], row[1], int(row[2]), row[3]) for row in rows)
 
+    def begun(self, pool: str, since: float) -> tuple[tuple[float, float], ...]:
+        """When tool calls of the pool's runs began after that moment, and how many; the oldest first."""
+        with told(self._path):
+            return tuple(self._connection.execute(BEGUN, (pool, since)).fetchall())
+
     def ledger(self, pool: str, since: float = 0.0) -> tuple[Posting, ...]:
         with told(self._path):
             return tuple(Posting(*row) for row in self._connection.execute(LEDGER, (pool, since)).fetchall())
@@ -153,15 +162,26 @@ class Pools:
                 self._note(now, run, "topped-up", usd)
         return short
 
+    def begin(self, run: Held, calls: int, now: float) -> Room:
+        """Counts as many of the calls as may begin now, over all runs of the pool."""
+        query = "UPDATE reservation SET made = made + ? WHERE run = ?"
+        with told(self._path), _Transaction(self._connection):
+            begun = self.books.begun(run.pool, now - MINUTE - 1)
+            found = room(self._pool(run.pool).calls, begun, calls, now)
+            if found.granted:
+                self._connection.execute(query, (found.granted, run.run))
+                self._note(now, run, "consumed", 0.0, found.granted)
+        return found
+
     def renew(self, run: Held, lease: float) -> None:
         with told(self._path):
             self._connection.execute("UPDATE reservation SET lease = ? WHERE run = ?", (lease, run.run))
 
-    def consume(self, run: Held, usd: float, calls: int, now: float) -> None:
-        query = "UPDATE reservation SET spent = spent + ?, made = made + ? WHERE run = ?"
+    def consume(self, run: Held, usd: float, now: float) -> None:
+        query = "UPDATE reservation SET spent = spent + ? WHERE run = ?"
         with told(self._path), _Transaction(self._connection):
-            self._connection.execute(query, (usd, calls, run.run))
-            self._note(now, run, "consumed", usd, calls)
+            self._connection.execute(query, (usd, run.run))
+            self._note(now, run, "consumed", usd)
 
     def release(self, run: Held, now: float) -> None:
         with told(self._path), _Transaction(self._connection):
@@ -229,7 +249,7 @@ def replay(postings: Iterable[Posting]) -> Committed:
                 usd[posting.run] += posting.usd
             case "released" | "expired":
                 del usd[posting.run], calls[posting.run]
-            case "consumed" | "queued" | "degraded" | "rejected":
+            case "consumed" | "queued" | "throttled" | "degraded" | "rejected":
                 pass  # changes nothing of what is held
     return Committed(len(usd), sum(usd.values()), sum(calls.values()))
 

@@ -39,7 +39,7 @@ permissions.mode permissions.allow permissions.plan_mode permissions.plan_approv
 permissions.require_plan_artifact permissions.deny
 path_scope.allow_paths sandbox.mode sandbox.network url_scope.allow url_scope.deny
 admission.pool admission.when_full admission.wait admission.lease admission.hard admission.estimate_usd
-admission.degraded_concurrency
+admission.estimate_calls_per_minute admission.degraded_concurrency
 safety.bash_search_gate safety.small_tier_parent safety.watchdog watchdog.profile watchdog.signals.NAME.threshold
 watchdog.signals.NAME.severity watchdog.signals.NAME.scope watchdog.signals.NAME.enabled
 guardrails.redact guardrails.untrusted_text guardrails.deadline guardrails.checks guardrails.actions.exfiltration guardrails.actions.max_per_turn

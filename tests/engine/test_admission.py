@@ -276,3 +276,105 @@ async def test_a_run_that_needs_more_than_the_whole_pool_does_not_wait_for_it(po
     assert provider.asked == []
     assert kinds(pools) == ["rejected"]
     await session.close()
+
+
+async def advanced(clock: FakeClock, seconds: int) -> None:
+    for _ in range(seconds * 4):
+        await clock.advance(0.25)
+
+
+async def test_calls_wait_until_the_minute_of_the_pool_has_room(pools):
+    pools.set(Pool("p", runs=4, usd=9.0, calls=3), "ann", 1.0)
+    reads = FakeTool("read")
+    session, log, clock, _ = opened(
+        pools, Playing(wants(*(("read", {"path": f"{n}"}) for n in range(5))), says("done")), reads
+    )
+    session.send(say("go"))
+    await settle()
+    assert reads.ran == ["0", "1", "2"]
+    await advanced(clock, 59)
+    assert reads.ran == ["0", "1", "2"]
+    await advanced(clock, 2)
+    await session.idle()
+    assert reads.ran == ["0", "1", "2", "3", "4"]
+    assert ending(log).outcome == "completed"
+    (note,) = [event.text for event in log.events if isinstance(event, ev.OperatorNote)]
+    assert note == (
+        "tool calls wait for room in pool p, 600 s at most: 3 of 3 tool calls of this minute were made, the next may"
+        " begin in 60 s"
+    )
+    assert kinds(pools).count("throttled") == 1
+    await session.close()
+
+
+@pytest.mark.parametrize(("when_full", "wait"), [("reject", 600.0), ("queue", 5.0)])
+async def test_a_turn_whose_calls_may_not_begin_in_time_ends(pools, when_full: Any, wait: float):
+    pools.set(Pool("p", runs=4, usd=9.0, calls=1), "ann", 1.0)
+    reads = FakeTool("read")
+    session, log, clock, _ = opened(
+        pools,
+        provider := Playing(wants(*(("read", {"path": f"{n}"}) for n in range(3))), says("done")),
+        reads,
+        said=Admission(pool="p", when_full=when_full, wait=wait),
+    )
+    session.send(say("go"))
+    await settle()
+    await advanced(clock, 6)
+    await session.idle()
+    assert (reads.ran, len(provider.asked)) == (["0"], 1)
+    end = ending(log)
+    assert (end.outcome, end.exit_code) == ("guardrail-stop", 75)
+    assert end.message.startswith("pool p lets no further tool call begin: 1 of 1 tool calls of this minute")
+    (trip,) = [event for event in log.events if isinstance(event, ev.GuardrailTrip)]
+    assert (trip.guardrail, trip.signal, trip.halted_turn) == ("admission", "pool-calls", True)
+    returned = [event for event in log.events if isinstance(event, ev.ToolReturned)]
+    assert [each.executed for each in returned] == [True, False, False]
+    assert pools.books.held("p") == ()
+    await session.close()
+
+
+async def test_a_batch_that_is_made_smaller_goes_on_with_what_ran(pools):
+    pools.set(Pool("p", runs=4, usd=9.0, calls=2), "ann", 1.0)
+    reads = FakeTool("read")
+    session, log, clock, _ = opened(
+        pools,
+        Playing(
+            wants(*(("read", {"path": f"{n}"}) for n in range(5))),
+            wants(("read", {"path": "x"})),
+            says("done"),
+        ),
+        reads,
+        said=Admission(pool="p", when_full="degrade"),
+    )
+    session.send(say("go"))
+    await settle()
+    assert reads.ran == ["0", "1"]
+    returned = [event for event in log.events if isinstance(event, ev.ToolReturned)]
+    assert [each.executed for each in returned] == [True, True, False, False, False]
+    (told,) = {event.output.for_model[0].text for event in returned[2:]}
+    assert told.startswith(
+        "not run: 2 of 2 tool calls of this minute were made, which all runs of pool p share"
+    )
+    await advanced(clock, 61)
+    await session.idle()
+    assert reads.ran == ["0", "1", "x"], (
+        "the next batch waits for one, so that the model does not ask in vain"
+    )
+    assert ending(log).outcome == "completed"
+    await session.close()
+
+
+async def test_an_interrupt_ends_the_waiting_of_a_call(pools):
+    pools.set(Pool("p", runs=4, usd=9.0, calls=1), "ann", 1.0)
+    reads = FakeTool("read")
+    session, log, clock, _ = opened(
+        pools, Playing(wants(("read", {"path": "a"}), ("read", {"path": "b"}))), reads
+    )
+    session.send(say("go"))
+    await settle()
+    await clock.advance(1.0)
+    session.send(Interrupt())
+    await session.idle()
+    assert (ending(log).outcome, reads.ran) == ("interrupted", ["a"])
+    assert [event.executed for event in log.events if isinstance(event, ev.ToolReturned)] == [True, False]
+    await session.close()

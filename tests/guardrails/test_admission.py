@@ -15,6 +15,7 @@ from agent_cli.guardrails.admission import (
     lacking,
     misjudged,
     percentile,
+    room,
     worst_tree,
 )
 from agent_cli.guardrails.ledger import Children
@@ -47,7 +48,34 @@ def test_the_whole_tree_is_reserved_where_budgets_add_up():
     assert worst_tree(Limits(), Children(), 1.0) == Tree(
         1.0, 0, "admission.estimate_usd: no run of this kind is known and no ceiling is set"
     )
-    assert worst_tree(limits, Children(), 1.0).calls == 4, "all of them could come within a minute"
+    assert worst_tree(limits, Children(), 1.0, 20).calls == 4, "all of them could come within a minute"
+    assert worst_tree(Limits(), Children(), 1.0, 20).calls == 20, "where nothing bounds them, what is said"
+
+
+def test_a_run_reserves_no_more_calls_than_the_whole_pool_lets_through():
+    assert lacking(Pool("p", calls=6), Committed(), Tree(1.0, 20)) == ()
+    (short,) = lacking(Pool("p", calls=6), Committed(1, 1.0, 3), Tree(1.0, 20))
+    assert (short.used, short.asked) == (3, 6)
+
+
+@given(
+    st.floats(1, 9),
+    st.lists(st.tuples(st.floats(0, 40), st.integers(1, 12)), max_size=60),
+)
+def test_in_no_minute_more_calls_begin_than_may(limit, asked):
+    now, begun = 1_000.0, []
+    for after, calls in asked:
+        now += after
+        found = room(limit, begun, calls, now)
+        assert (found.granted > 0) != bool(found.reason)
+        if not found.granted:
+            now += found.opens_in
+            now += 1e-6
+            found = room(limit, begun, calls, now)
+            assert found.granted, "when it said that one may begin, one may"
+        begun.append((now, found.granted))
+    for at, _ in begun:
+        assert sum(count for began, count in begun if 0 <= began - at < 60.0) <= limit
 
 
 def test_the_estimate_is_the_ninetieth_percentile_plus_a_fifth():
@@ -89,4 +117,6 @@ def test_a_percentile_is_a_value_that_was_there(values, share):
 def test_what_is_admitted_never_passes_a_limit(runs, usd, calls, more_usd, more_calls):
     committed, tree = Committed(runs, usd, calls), Tree(more_usd, more_calls)
     fits = not lacking(TENANT, committed, tree)
-    assert fits == (runs + 1 <= 24 and usd + more_usd <= 18 + 1e-9 and calls + more_calls <= 600 + 1e-9)
+    assert fits == (
+        runs + 1 <= 24 and usd + more_usd <= 18 + 1e-9 and calls + min(more_calls, 600) <= 600 + 1e-9
+    )

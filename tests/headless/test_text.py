@@ -95,6 +95,14 @@ async def test_a_cut_in_flight_is_told_in_full_even_when_quiet():
     assert last == "agent: [session S1] this turn cost $0.0512 (exit 1)"
 
 
+async def test_a_turn_that_a_pool_cut_says_that_it_can_be_tried_later():
+    trip = ev.GuardrailTrip("admission", "pool-calls", "halt", "turn", "pool p is full", halted_turn=True)
+    end = ev.TurnError("canceled", "guardrail-stop", 75, "pool p is full")
+    code, _, err = await play(*step("x"), trip, end, level=Level.QUIET)
+    assert code == 75
+    assert err.splitlines()[0].endswith("a one-shot (-p) run ends here with exit 75.")
+
+
 async def test_a_trip_that_cuts_nothing_is_told_as_tripped():
     trip = ev.GuardrailTrip("step_ceiling", "steps", "halt", "turn", "3/3", halted_turn=False)
     _, _, err = await play(trip, *step("x"), USED_UP)

@@ -122,13 +122,33 @@ def test_a_top_up_is_as_atomic_as_a_reservation(pools: Pools):
 
 def test_what_was_not_spent_comes_back_and_what_was_is_history(pools: Pools):
     pools.admit(asking("a", 2.0), 10.0)
-    pools.consume(asking("a"), 0.5, 3, 20.0)
+    pools.consume(asking("a"), 0.5, 20.0)
+    assert pools.begin(asking("a"), 3, 30.0).granted == 3
     pools.release(asking("a"), 70.0)
     last = pools.books.ledger("p")[-1]
     assert (last.kind, last.usd) == ("released", 1.5)
     (past,) = pools.books.past("p", "debug")
     assert (past.reserved, past.spent, past.calls, past.seconds) == (2.0, 0.5, 3, 60.0)
     assert pools.books.past("p", "chat") == ()
+
+
+def test_tool_calls_of_all_runs_together_keep_to_the_minute(path: Path, pools: Pools):
+    """Whoever asks, in whatever process: in no minute more begin than the pool lets through."""
+    pools.set(Pool("p", runs=9, calls=5), "ann", 1.0)
+    other = open_pools(path)
+    for run in "ab":
+        assert pools.admit(asking(run), 10.0) == ()
+    assert pools.begin(asking("a"), 3, 20.0).granted == 3
+    assert other.begin(asking("b"), 9, 50.0).granted == 2, "a batch begins with what there is room for"
+    room = other.begin(asking("b"), 7, 60.0)
+    assert (room.granted, room.opens_in) == (0, 20.0)
+    assert room.reason == "5 of 5 tool calls of this minute were made"
+    assert pools.begin(asking("a"), 9, 80.0).granted == 3, "a minute after the first three"
+    assert pools.begin(asking("a"), 1, 109.0).granted == 0
+    pools.set(Pool("p", runs=9, calls=6), "ann", 1.0)
+    assert pools.begin(asking("a"), 2, 109.0).granted == 1, "a limit that is raised counts at once"
+    assert {held.run: held.made for held in pools.books.held("p")} == {"a": 7, "b": 2}
+    other.close()
 
 
 def test_a_pool_that_nobody_made_admits_nobody(pools: Pools):
@@ -162,7 +182,7 @@ def test_the_ledger_replays_to_what_is_held_and_no_limit_is_passed(tmp_path_fact
                 with contextlib.suppress(StoreError):  # nobody owns it and its lease is over: it is gone
                     pools.top_up(run, usd, now)
             case "consume" if run.run in there:
-                pools.consume(run, usd, 1, now)
+                pools.consume(run, usd, now)
             case "release":
                 pools.release(run, now)
             case _:

@@ -79,10 +79,11 @@ class Admission(Section, frozen=True):
         Literal["queue", "degrade", "reject"],
         says(
             "What becomes of a turn for which there is no room: it waits, it gets what is left (one answer of its own,"
-            " without subtasks), or it is refused."
+            " without subtasks), or it is refused. Of tool calls of which there were enough in this minute: they wait,"
+            " a batch is made smaller, or the turn ends."
         ),
     ] = "queue"
-    wait: Annotated[Duration, says("How long it waits for room at most.")] = 600.0
+    wait: Annotated[Duration, says("How long it, or a tool call, waits for room at most.")] = 600.0
     lease: Annotated[
         Duration,
         says("How long a reservation holds without being renewed; then it is reclaimed if its run is gone."),
@@ -97,6 +98,12 @@ class Admission(Section, frozen=True):
         Money,
         says("Dollars that a run reserves while nothing is known of its kind and no ceiling bounds it."),
     ] = 1.0
+    estimate_calls_per_minute: Annotated[
+        Count,
+        says(
+            "Tool calls a minute that a run reserves while nothing is known of its kind and no ceiling bounds them."
+        ),
+    ] = 20
     degraded_concurrency: Annotated[
         Count, says("Reading calls side by side of a run that got only what was left.")
     ] = 2
