@@ -61,8 +61,8 @@ def remark(event: Told) -> Answer:
         case ev.Retry(attempt, attempts, delay, _, reason):
             when = f" in {delay:.0f}s" if delay >= 1 else ""
             return Note(f"{reason}\nasking again{when}, attempt {attempt + 1} of {attempts}", "warning")
-        case ev.ModelSwitched(_, model, reason):
-            return Note(f"model: {model}" + (f" ({reason})" if reason else ""))
+        case ev.ModelSwitched(provider, model, reason):  # two services may have a model of one name
+            return Note(f"model: {provider}/{model}" + (f" ({reason})" if reason else ""))
         case ev.Rewound():
             return _rewound(event)
         case ev.ModeSwitched() | ev.RuleAdded() | ev.EffortSwitched():

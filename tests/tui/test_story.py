@@ -87,6 +87,7 @@ def test_a_model_that_takes_over_withdraws_what_the_other_streamed():
     text = told.tell(ev.ModelSwitched("p", "second", "the first is overloaded"), ev.TextDelta("SECOND"))
     assert "FIRST" not in text
     assert "SECOND" in text
+    assert "model: p/second (the first is overloaded)" in text  # of two services one may offer the same model
     assert told.tell(ev.TextDelta("Again."), said(Text("Again."))).endswith("Again.")
 
 
