@@ -157,8 +157,8 @@ def plan_gate(proposal: Proposal, facts: Facts) -> Ruling | None:
     """What changes something, leaves the machine or starts another agent waits for a plan."""
     if not facts.needs_plan or not _waits_for_plan(proposal, facts):
         return None
-    remedy = "Read what you need, then call record_plan; after that, make the call again."
-    return Ruling("deny", "plan-gate", facts.needs_plan, remedy)
+    stuck = facts.tools and RECORD_PLAN not in facts.tools
+    return Ruling("deny", "plan-gate", facts.needs_plan, PLANLESS if stuck else PLAN_FIRST)
 
 
 def plan_approval(proposal: Proposal, facts: Facts) -> Ruling | None:
@@ -254,6 +254,8 @@ def mode(proposal: Proposal, facts: Facts) -> Ruling | None:
 
 BUNDLE = "read-bundle"
 RECORD_PLAN = "record_plan"
+PLAN_FIRST = "Read what you need, then call record_plan; after that, make the call again."
+PLANLESS = "No plan can be recorded in this session: answer with the plan, and leave such calls be."
 ASK_USER = "ask_user"
 QUESTION = "question"
 _OUTWARD = frozenset({"fetch_url", "spawn_agent", "agentic_fetch_url"})

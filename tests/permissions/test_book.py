@@ -578,6 +578,12 @@ def test_what_waits_for_a_plan(proposal: Proposal, waits: bool, mode: Mode) -> N
         assert ruling.verdict == "deny"
 
 
+@pytest.mark.parametrize(("tools", "there"), [(("bash", "record_plan"), True), (("bash",), False)])
+def test_nobody_is_sent_to_a_tool_that_is_not_there(tools: tuple[str, ...], there: bool) -> None:
+    given = msgspec.structs.replace(facts("allow"), needs_plan="no plan yet", tools=frozenset(tools))
+    assert ("record_plan" in judge(bash("make"), given).remedy) == there
+
+
 def test_for_a_line_that_names_a_secret_only_the_line_itself_is_worth_keeping() -> None:
     """A wider rule would not let it through."""
     for line in ("rg --file=.env x", "git diff notes.txt"):
