@@ -27,6 +27,7 @@ from agent_cli.kernel.wire import described
 from agent_cli.ports import Tool
 from agent_cli.talk.commands.book import COMMANDS as SLASH
 from agent_cli.tools.builtin import builtin
+from agent_cli.tools.skill import SkillTool
 from agent_cli.tools.workspace import Workspace
 from maintenance import stream_schema
 
@@ -122,7 +123,9 @@ def _type_name(kind: Any) -> str:
 
 def tools() -> str:
     page = ["# Tools\n", "What the model may call, in the words that it is given.\n"]
-    for tool in (*builtin(Workspace(Path.cwd()), images=True, documents=True), *_own_tools()):
+    space = Workspace(Path.cwd())
+    skills = SkillTool(space, {}, frozenset())
+    for tool in (*builtin(space, images=True, documents=True), skills, *_own_tools()):
         properties, told = tool.spec.schema["properties"], described(tool.arguments)
         rows = [
             (f"`{name}`", "yes" if name in tool.spec.schema.get("required", ()) else "", told[name])

@@ -16,6 +16,7 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.compose.plan import planning
 from agent_cli.compose.scope import facts, root_of, workspace
 from agent_cli.compose.session import prepare
+from agent_cli.compose.skills import TOOL
 from agent_cli.compose.task import name_of
 from agent_cli.compose.toolset import own_names, withheld
 from agent_cli.config import places
@@ -107,7 +108,7 @@ def _stopped(options: RunOptions, loaded: Loaded, given: Facts) -> Facts:
 def lint(options: RunOptions) -> Iterator[Dead]:
     loaded = prepare(options)
     permissions = loaded.settings.permissions
-    return dead(permissions.allow, permissions.deny, (*NAMES, *book.NAMES, *definitions(loaded)))
+    return dead(permissions.allow, permissions.deny, (*NAMES, *book.NAMES, TOOL, *definitions(loaded)))
 
 
 def left_out(options: RunOptions) -> tuple[str, ...]:

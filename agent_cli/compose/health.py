@@ -9,6 +9,7 @@ from agent_cli.compose.health_of_machine import of_machine
 from agent_cli.compose.health_of_models import of_models
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import prepare
+from agent_cli.compose.skills import skills_of
 from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.talk.health import Condition
@@ -56,6 +57,7 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
         check(loaded)
     except AgentError as problem:
         yield Condition("tools", "wrong", str(problem), "Correct the names in your config.")
+    yield from _skills(loaded)
     if servers := [
         str(file) for place in (loaded.user, loaded.project) if place and (file := place / MCP).is_file()
     ]:
@@ -68,6 +70,25 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
             "trust", "note", f"this project is not trusted; left out: {', '.join(loaded.left_out)}",
             "Look at them, then start once with --trust.",
         )  # fmt: skip
+
+
+def _skills(loaded: Loaded) -> Iterator[Condition]:
+    """Nothing where there are none."""
+    found = skills_of(loaded)
+    if found is None:
+        return
+    if found.problems:
+        lines = "\n".join(
+            f"{problem}{'; the skill is left out' if problem.fatal else ''}" for problem in found.problems
+        )
+        yield Condition(
+            "skills",
+            "note",
+            lines,
+            "Mend the files that are named; what is not left out can be used as it is.",
+        )
+    else:
+        yield Condition("skills", "ok", ", ".join(each.name for each in found.found) or "none")
 
 
 def _switches(options: RunOptions, loaded: Loaded) -> Iterator[Condition]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from agent_cli.compose.log import session_db
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.scope import root_of
+from agent_cli.compose.skills import TOOL
 from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.switching import KillSwitch
@@ -117,7 +118,7 @@ def _note(loaded: Loaded, scope: str) -> str:
     from agent_cli.tools.builtin import NAMES
 
     kind, _, name = scope.partition(":")
-    tools = (*NAMES, *book.NAMES, *definitions(loaded))
+    tools = (*NAMES, *book.NAMES, TOOL, *definitions(loaded))
     if kind == "tool" and name not in tools and not name.startswith("mcp__"):
         return f"No tool here is called '{name}': the switch stops nothing that is known in this project."
     if kind == "task" and name not in {*BUILT_IN, *loaded.settings.task_classes}:

@@ -26,6 +26,8 @@ from agent_cli.compose.results import sweep_later
 from agent_cli.compose.sandbox import sandbox_of
 from agent_cli.compose.sandbox import told as told_of_sandbox
 from agent_cli.compose.scope import close, facts, results_of, root_of, workspace
+from agent_cli.compose.skills import TOOL, listing, skills_of
+from agent_cli.compose.skills import told as told_of_skills
 from agent_cli.compose.small_tier import guard
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
@@ -60,7 +62,7 @@ BREAKERS = Breakers()
 def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: OpenModel, kept: Kept) -> Parts:
     settings, root = loaded.settings, root_of(options, loaded)
     results, left_out = results_of(options, kept.log.session), withheld(loaded)
-    plan = planning(loaded, left_out)
+    plan, skills = planning(loaded, left_out), None if TOOL in left_out else skills_of(loaded)
     given = facts(options, loaded, root, results, plan.needs_plan)
     sandbox = sandbox_of(settings, given)
     space = workspace(options, settings, root, sandbox)
@@ -70,7 +72,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         models=registry,
         model=model,
         started=_started(options, settings, model),
-        system=partial(_system, standing(loaded, root), settings),
+        system=partial(_system, standing(loaded, root), listing(skills), settings),
         tools=partial(world_tools, space, left_out, results, reach=reach_of(settings), own=own_of(loaded)),
         judge=judge,
         suggest=grant_for,
@@ -164,6 +166,7 @@ def _notices(
     """What the operator is warned of when the session begins."""
     mine = (
         *told_of_trust(loaded),
+        *told_of_skills(skills_of(loaded)),
         *plan,
         *guard(options, loaded.settings, card),
         *unpriced(options, loaded.settings, card),
@@ -214,7 +217,11 @@ def _close(
 
 
 def _system(
-    instructions: tuple[Instructions, ...], settings: Settings, started: SessionStarted, card: ModelCard
+    instructions: tuple[Instructions, ...],
+    skills: str,
+    settings: Settings,
+    started: SessionStarted,
+    card: ModelCard,
 ) -> tuple[str, ...]:
     """Our words, or the file that replaces them; a small model gets the short ones."""
     compact = card.profile == "compact"
@@ -225,7 +232,8 @@ def _system(
     else:
         template = _words("compact.md" if compact else "system.md")
     kept = () if compact else instructions  # a small model takes them for what it did
-    return system_prompt(template, started, kept, settings.agent.append_system_prompt or "")
+    appended = settings.agent.append_system_prompt or ""
+    return system_prompt(template, started, kept, appended, "" if compact else skills)
 
 
 def _words(name: str) -> str:

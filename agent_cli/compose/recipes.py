@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agent_cli.compose.custom_tools import own_of
+from agent_cli.compose.skills import skills_of
 from agent_cli.compose.toolset import check, own_names, reach_of, withheld, world_tools
 from agent_cli.config import places
 from agent_cli.config.files import text_of
@@ -46,6 +47,7 @@ def problems(recipe: Path, environ: Mapping[str, str]) -> list[str]:
         return [*wrong, str(problem)]
     for source, text in texts.items():
         wrong += [f"{source}: {problem}" for problem in _unknown_tools(text, tools, every)]
+    wrong += _skills(loaded, tools)
     wrong += _dead_rules(settings, tools)
     wrong += _unknown_models(settings)
     return wrong
@@ -57,6 +59,18 @@ def _tools(recipe: Path, loaded: Loaded) -> frozenset[str]:
     results, reach = Results(recipe / ".nobody"), reach_of(loaded.settings)
     made = world_tools(space, left_out, results, FULL, reach=reach, own=own_of(loaded))
     return frozenset(made) | own_names(left_out, plans=True)
+
+
+def _skills(loaded: Loaded, tools: frozenset[str]) -> Iterator[str]:
+    found = skills_of(loaded)
+    if found is None:
+        return
+    from agent_cli.context.skills import missing
+
+    yield from map(str, found.problems)
+    for each in found.found:
+        if lacks := missing(each.needs, tools):
+            yield f"{each.path}: names tools that a run with this recipe does not have: {', '.join(lacks)}"
 
 
 def _unknown_tools(text: str, tools: frozenset[str], every: frozenset[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.skills import roots, skills_of
 from agent_cli.config import places, trust
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
@@ -97,6 +98,7 @@ def facts(
             *_allowed(settings),
             *map(_allowed_flag, options.allow_paths),
             *(((str(results.directory), "r"),) if results else ()),
+            *roots(skills_of(loaded)),
         ),
         allow=tuple(settings.permissions.allow),
         deny=tuple(settings.permissions.deny),

@@ -12,7 +12,7 @@ from agent_cli.compose.models import model_name, open_registry
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.parts import parts_of
 from agent_cli.compose.toolset import check
-from agent_cli.config import places, trust
+from agent_cli.config import trust
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
 from agent_cli.engine.parts import Parts
@@ -32,7 +32,7 @@ class Opened(msgspec.Struct, frozen=True):
 
 def prepare(options: RunOptions) -> Loaded:
     """The settings in force. A project that the operator does not trust counts only in part. Raises ConfigError."""
-    project = places.project_dir(options.cwd, options.environ)
+    project = trust.place(options.cwd, options.environ)
     trusted = project is None or trust.is_trusted(project, options.environ)
     if options.trust and project is not None and not trusted:
         trust.trust(project, options.environ)

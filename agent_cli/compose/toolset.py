@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from agent_cli.compose.custom_tools import Own, definitions, with_own
+from agent_cli.compose.skills import TOOL
 from agent_cli.compose.subtasks import withheld_wrappers
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
@@ -28,7 +29,7 @@ def check(loaded: Loaded) -> None:
     """Raises ConfigError for a name that no tool has. Those of MCP servers are not known before they answer."""
     tools = loaded.settings.tools
     own = (name for name in tools.each if not name.startswith(MCP))
-    also = (*book.NAMES, *definitions(loaded))
+    also = (*book.NAMES, TOOL, *definitions(loaded))
     check_names((*tools.disable, *tools.enable, *own, *dropped(loaded)), also)
     for name in tools.enable:
         if name in tools.disable:
@@ -48,7 +49,7 @@ def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
     """Every tool that the model does not get: turned off, or dropped by the task class."""
     settings = loaded.settings
     if not settings.tools.builtin:
-        return frozenset((*NAMES, *book.NAMES))
+        return frozenset((*NAMES, *book.NAMES, TOOL))
     marks = settings.checkpoint.mode == "model"
     return (
         frozenset(settings.tools.disable)
@@ -102,7 +103,10 @@ def world_tools(
         results=results,
         reach=reach,
     )
-    return with_own({tool.spec.name: tool for tool in made}, workspace, own, withheld)
+    without = (
+        withheld | {TOOL} if card.profile == "compact" else withheld
+    )  # a small model is told of no skills
+    return with_own({tool.spec.name: tool for tool in made}, workspace, own, without)
 
 
 def inner_tools(

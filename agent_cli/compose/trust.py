@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent_cli.compose.options import RunOptions
-from agent_cli.config import places, trust
+from agent_cli.config import trust
 
 if TYPE_CHECKING:
     from agent_cli.config.sources import Loaded
@@ -34,7 +34,7 @@ def ask(options: RunOptions, answer: Callable[[str], str] = input) -> RunOptions
 
     Raises ConfigError.
     """
-    project = places.project_dir(options.cwd, options.environ)
+    project = trust.place(options.cwd, options.environ)
     if options.trust or project is None or trust.is_trusted(project, options.environ):
         return options
     names = "\n".join(f"  {name}" for name in trust.waiting(project).all)

@@ -19,9 +19,10 @@ from agent_cli.config import places
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import FileDiff
 from agent_cli.talk.changed import Changed
-from agent_cli.talk.door import Door, Instructed, Prompt
+from agent_cli.talk.door import Door, Instructed, Prompt, Skilled
 
 if TYPE_CHECKING:
+    from agent_cli.config.skills import Skill
     from agent_cli.config.sources import Loaded
     from agent_cli.tools.snapshots import Snapshots
 
@@ -57,6 +58,28 @@ class Workplace:
             Prompt(each.name, each.body, each.path, each.description, each.arguments)
             for each in read_prompts(directories)
         ]
+
+    def skills(self) -> Sequence[Skilled]:
+        """Those of the project only where it is trusted."""
+        from agent_cli.compose.skills import skills_of
+
+        found = skills_of(prepare(self._options))
+        if found is None:
+            return ()
+        from agent_cli.tools.skill import beside
+
+        odd = [problem for problem in found.problems if not problem.fatal]
+        made: list[Skilled] = []
+        for each in found.found:
+            remarks = tuple(str(problem) for problem in odd if problem.path == each.path)
+            body, files = _read(each), tuple(beside(Path(each.path).parent))
+            made.append(
+                Skilled(
+                    each.name, each.path, each.description, each.scope, each.size, "", remarks, each.needs, files, body
+                )
+            )  # fmt: skip
+        lost = [problem for problem in found.problems if problem.fatal]
+        return [*made, *(Skilled(Path(each.path).parent.name, each.path, problem=str(each)) for each in lost)]
 
     def remember(self, line: str, /) -> str:
         """To the project's AGENTS.md, or the file that stands for it; made where there is none."""
@@ -199,3 +222,10 @@ def _report(loaded: Loaded, environ: Mapping[str, str], session: Door | None, wo
     except OSError:
         kept = ["(there is none)"]
     return "\n".join([*lines, "\n## The end of the log\n", "```", *kept, "```", ""])
+
+
+def _read(skill: Skill) -> str:
+    try:
+        return skill.body()
+    except AgentError:
+        return ""  # it changed a moment ago

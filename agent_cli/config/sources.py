@@ -24,7 +24,7 @@ from agent_cli.config import (
 )
 from agent_cli.config.kinds import allowed_path
 from agent_cli.config.settings import VERSION, Settings
-from agent_cli.config.trust import RUNS, waiting, without
+from agent_cli.config.trust import FOREIGN, RUNS, place, waiting, without
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.values import Plain
 from agent_cli.kernel.wire import is_list, is_object
@@ -51,7 +51,8 @@ class Loaded(Plain, frozen=True):
     "task class NAME"; of a joined list all of them. `secrets` are the keys whose values hold a `${env:NAME}`.
     `notices` are lines for the operator. `files` were read, the weakest first. `project` is the `.agents/`.
     `task` is the kind of work that was named. `left_out` are keys and files of a project that is not trusted: neither
-    they nor any tool, hook or server that the project brings may be used.
+    they nor any tool, hook or server that the project brings may be used. `place` is what trust is asked about: the
+    project, or where it would be.
     """
 
     settings: Settings
@@ -64,6 +65,7 @@ class Loaded(Plain, frozen=True):
     recipe: Path | None = None
     task: task_classes.Task | None = None
     left_out: tuple[str, ...] = ()
+    place: Path | None = None
 
     def every_origin(self) -> dict[str, str]:
         """Of all settings, in the order of the schema, then of what the operator named; "default" where none was set."""
@@ -83,6 +85,19 @@ class Loaded(Plain, frozen=True):
             raise ValueError(f"whether a project needs trust for {name} is not decided: add it to trust.RUNS")
         open_to = None if name in self.left_out else self.project
         return tuple(scope / name for scope in (self.user, open_to, self.recipe) if scope is not None)
+
+    def foreign(self, name: str) -> tuple[Path | None, Path | None]:
+        """The same for what other agents keep beside `.agents`, one of `trust.FOREIGN`: the user's and the project's.
+
+        Where the user scope was moved, the user has none.
+        """
+        if name not in FOREIGN:
+            raise ValueError(
+                f"whether a project needs trust for {name} is not decided: add it to trust.FOREIGN"
+            )
+        mine = self.user.parent / name if self.user.name == places.AGENTS else None
+        closed = self.place is None or name in self.left_out
+        return mine, None if closed or self.place is None else self.place.parent / name
 
 
 class Layer(msgspec.Struct):
@@ -108,8 +123,8 @@ def load(
     Where the project is not `trusted`, its file counts only as far as it takes nothing from the operator.
     Raises ConfigError that lists all that is wrong.
     """
-    user, project = places.user_dir(environ), places.project_dir(cwd, environ)
-    closed = None if trusted else project
+    user, project, asked = places.user_dir(environ), places.project_dir(cwd, environ), place(cwd, environ)
+    closed = None if trusted else asked
     wrong, notices = _mistakes(closed, environ), list[str]()
     shaped = _shaped(recipe, cwd, environ, trusted=trusted)
     layers = _files(_found((user, project, shaped), config_file, cwd), environ, closed)
@@ -131,6 +146,7 @@ def load(
         recipe=shaped,
         task=task,
         left_out=waiting(closed).all if closed else (),
+        place=asked,
     )
 
 

@@ -62,6 +62,9 @@ STRICTER = {
 RULES = "guardrails.toml"
 RUNS = ("mcp.json", RULES, "tools", "hooks", "agents", "commands", "skills", "recipes")
 """Beside the config: what adds tools, programs or words of its own."""
+SKILLS = ".claude/skills"
+FOREIGN = (SKILLS,)
+"""Beside `.agents` itself: what other agents keep there and this one reads, too."""
 
 
 class Waiting(NamedTuple):
@@ -84,14 +87,27 @@ def waiting(project: Path) -> Waiting:
         tree = files.read(file) if file else {}
     held = {".".join(path): value for path, value in _gated(tree)}
     names = tuple(name for name in RUNS if _is_there(project / name) and _counts(project / name))
+    names += tuple(name for name in FOREIGN if _is_there(project.parent / name))
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(held, sort_keys=True, default=str).encode())
     for name in names:
-        for path in _below(project / name):
-            digest.update(f"\0{path.relative_to(project)}\0".encode(errors="surrogateescape"))
+        base = project.parent if name in FOREIGN else project
+        for path in _below(base / name):
+            digest.update(f"\0{path.relative_to(base)}\0".encode(errors="surrogateescape"))
             with contextlib.suppress(OSError):
                 digest.update(hashlib.blake2b(path.read_bytes()).digest())
     return Waiting(tuple(held), names, digest.hexdigest())
+
+
+def place(cwd: Path, environ: Mapping[str, str]) -> Path | None:
+    """The `.agents/` that trust is asked about; where there is none, the one that would stand beside what another
+    agent's directory brings. None where there is nothing of a project's.
+    """
+    project = places.project_dir(cwd, environ)
+    if project is not None or os.path.realpath(cwd) == os.path.realpath(places.home_dir(environ)):
+        return project
+    brings = any(_is_there(cwd / name) for name in FOREIGN)
+    return Path(os.path.realpath(cwd)) / places.AGENTS if brings else None
 
 
 def without(tree: dict[str, Any]) -> dict[str, Any]:

@@ -29,13 +29,18 @@ def system_prompt(
     facts: SessionStarted,
     instructions: tuple[Instructions, ...] = (),
     appended: str = "",
+    skills: str = "",
 ) -> tuple[str, ...]:
-    """The blocks of the system prompt. `template` is the product's own text, or the one that replaces it."""
+    """The blocks of the system prompt. `template` is the product's own text, or the one that replaces it; `skills` lists
+    those that can be read.
+    """
     surroundings = f"Working directory: {facts.cwd}\nPlatform: {facts.platform}\nToday: {facts.day}"
     blocks = [f"{template.strip()}\n\n{surroundings}"]
     blocks += [
         f"{INSTRUCTIONS}{file.source}:\n\n{file.text.strip()}" for file in instructions if file.text.strip()
     ]
+    if skills:
+        blocks.append(skills)
     if appended.strip():
         blocks.append(appended.strip())
     return ("\n\n".join(blocks),)

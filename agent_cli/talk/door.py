@@ -153,6 +153,24 @@ class Prompt(NamedTuple):
     arguments: str = ""
 
 
+class Skilled(NamedTuple):
+    """A skill that can be used, or with `problem` one that cannot. `scope` says whose it is, `size` is in bytes.
+
+    `remarks` are what is odd about it, with the place.
+    """
+
+    name: str
+    path: str
+    description: str = ""
+    scope: str = ""
+    size: int = 0
+    problem: str = ""
+    remarks: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    body: str = ""
+
+
 class Symbol(NamedTuple):
     """A function, a class or the like, and where it is defined: a path below the working directory, and a line from 1."""
 
@@ -167,6 +185,10 @@ class Workplace(Protocol):
     def instructions(self) -> Sequence[Instructed]: ...
 
     def prompts(self) -> Sequence[Prompt]: ...
+
+    def skills(self) -> Sequence[Skilled]:
+        """Those that cannot be used behind the others."""
+        ...
 
     def remember(self, line: str, /) -> str:
         """Adds a line to the instructions; returns the file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent_cli.kernel.errors import AgentError
-from agent_cli.talk.commands import book, own
+from agent_cli.talk.commands import book, own, skills
 from agent_cli.talk.desk import Desk
 
 
@@ -15,7 +15,9 @@ async def learn_commands(desk: Desk) -> str:
     if workplace is None:
         return ""
     try:
-        desk.own = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
+        prompts = own.commands(await asyncio.to_thread(workplace.prompts), book.NAMES)
+        taken = book.NAMES | {command.name for command in prompts}
+        desk.own = (*prompts, *skills.commands(await asyncio.to_thread(workplace.skills), taken))
     except AgentError as problem:
         return f"your own commands are not known: {problem}"
     return ""

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Rewind, Say, SetEffort
-from agent_cli.kernel.messages import Text
+from agent_cli.kernel.messages import Text, text_of
 from agent_cli.kernel.outputs import FileDiff
 from agent_cli.kernel.usage import ModelCard, Price
 from agent_cli.talk.changed import Changed
-from agent_cli.talk.commands import own
-from agent_cli.talk.door import Door, Instructed, Prompt, Sources
+from agent_cli.talk.commands import own, skills
+from agent_cli.talk.door import Door, Instructed, Prompt, Skilled, Sources
 from agent_cli.talk.health import Condition
 from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
@@ -26,6 +26,7 @@ class Desk:
         self.remembered: list[str] = []
         self.kept: list[tuple[str, str]] = []
         self.reports: list[str] = []
+        self.known: tuple[Skilled, ...] = ()
         self.changed = Changed(
             (FileDiff("src/parser.py", DIFF, 3, 2),), "in this session", ("big.bin: too large",)
         )
@@ -35,6 +36,9 @@ class Desk:
             Instructed("/p/AGENTS.md", 1_234, cut=False),
             Instructed("/p/AGENTS.d/a.md", 40_000, cut=True),
         )
+
+    def skills(self) -> Sequence[Skilled]:
+        return self.known
 
     def prompts(self) -> Sequence[Prompt]:
         return (Prompt("ship", "Release $1. $ARGUMENTS", "/p/ship.md", "releases it", "VERSION"),)
@@ -253,3 +257,39 @@ def test_the_doctor_says_what_is_missing_and_what_to_do():
     assert "Everything needed is there." in text
     assert "! git  not found\n" in text
     assert "→ Install git." in text
+
+
+def test_skills_are_listed_and_used_by_their_names():
+    made, desk, session = board()
+    desk.known = (
+        Skilled(
+            "ship", "/p/ship/SKILL.md", "how it ships", "project", 120, "", ("/p/ship/SKILL.md:3: odd",), ("browser",),
+            ("more.md",), "Ship $1 so.",
+        ),
+        Skilled("deploy", "/u/deploy/SKILL.md", "how it deploys", "user", 80, body="Deploy so."),
+        Skilled("bad", "/p/bad/SKILL.md", problem="/p/bad/SKILL.md:1: it has no front matter"),
+    )  # fmt: skip
+    made.desk.take("/skills")
+    told = str(made.items)
+    for words in (
+        "2 skills",
+        "project, 120 bytes",
+        "not here: browser",
+        "SKILL.md:3: odd",
+        "left out: /p/bad",
+    ):
+        assert words in told
+    made.desk.own = (
+        *own.commands(desk.prompts(), frozenset()),
+        *skills.commands(desk.known, frozenset({"ship"})),
+    )
+    assert [command.name for command in made.desk.own] == ["ship", "skill", "deploy"]
+    made.desk.take("/deploy it now")
+    made.desk.take("/skill ship 1.2")
+    texts = [text_of(each.content) for each in session.commands if isinstance(each, Say)]
+    assert texts[0].endswith("Paths in it begin at /u/deploy.\n\nDeploy so.\n\nit now")
+    assert "tools that you do not have: browser." in texts[1]
+    assert texts[1].endswith("Ship $1 so.\n\n1.2")
+    made.desk.take("/skill none")
+    assert "There is no skill 'none'" in str(made.items[-1])
+    assert skills.commands((desk.known[2],), frozenset()) == ()

@@ -18,6 +18,7 @@ from agent_cli.talk.commands import (
     rewind,
     screen,
     sessions,
+    skills,
     tools,
     work,
 )
@@ -86,6 +87,7 @@ COMMANDS: tuple[Command, ...] = (
     *work.COMMANDS,
     *plan.COMMANDS,
     *tools.COMMANDS,
+    *skills.COMMANDS,
     *sessions.COMMANDS,
     *rewind.COMMANDS,
     *project.COMMANDS,
