@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from agent_cli.guardrails.secrets import in_use
 
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")
@@ -27,3 +30,10 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("AGENT_CLI_HOME", str(home / "agent-cli"))
     return home
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_in_use() -> Iterator[None]:
+    """What one test's variables hold is no secret in the next."""
+    yield
+    in_use.forget()

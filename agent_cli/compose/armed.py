@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from agent_cli.compose.models import key_names
 from agent_cli.config import trust
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.guardrails.checks.armed import Actions, Armed
 from agent_cli.guardrails.checks.check import Check, SlowCheck
 from agent_cli.guardrails.checks.rules import Bypass, Rule, Ruled
+from agent_cli.guardrails.secrets.in_use import know
+from agent_cli.guardrails.secrets.variables import telling
 from agent_cli.kernel.errors import ConfigError
 
 GROUP = "agent_cli.guardrails"
@@ -26,6 +31,13 @@ def armed(loaded: Loaded) -> Armed:
         own=(*(Ruled(rule) for rule in rules), *_installed(loaded.settings)),
         bypasses=bypasses,
     )
+
+
+def know_secrets(environ: Mapping[str, str], loaded: Loaded) -> None:
+    """Keys of services, and what variables named like secrets hold, are secrets wherever they stand."""
+    keys = frozenset(key_names(loaded.settings))
+    held = {name: value.strip() for name, value in environ.items()}
+    know({name: value for name, value in held.items() if telling(name, value, in_use=name in keys)})
 
 
 def _rules(loaded: Loaded) -> tuple[tuple[Rule, ...], tuple[Bypass, ...]]:

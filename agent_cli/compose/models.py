@@ -156,11 +156,17 @@ def _usual(loaded: Loaded, registry: Registry) -> str | None:
     return registry.default_name(tier)
 
 
+def key_names(settings: Settings) -> list[str]:
+    """Variables that hold keys of services, whether they are set or not."""
+    names = [name for several in KEYS.values() for name in several]
+    names += [row.key_env for row in ENDPOINTS.values()]
+    names += [row.api_key_env or "" for row in settings.providers.values()]
+    return [name for name in names if name]
+
+
 def _secrets(options: RunOptions, settings: Settings) -> list[str]:
     """Values that must not get into a recording: every key that is set."""
     rows = settings.providers.values()
-    names = [name for several in KEYS.values() for name in several]
-    names += [row.key_env for row in ENDPOINTS.values()] + [row.api_key_env or "" for row in rows]
-    values = [options.environ.get(name, "").strip() for name in names if name]
+    values = [options.environ.get(name, "").strip() for name in key_names(settings)]
     signed = [value for row in rows for name, value in row.headers.items() if SIGNS.search(name)]
     return [*values, *(word for value in signed for word in value.split())]

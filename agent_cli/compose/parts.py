@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agent_cli import __version__
-from agent_cli.compose.armed import armed
+from agent_cli.compose.armed import armed, know_secrets
 from agent_cli.compose.budgets import budget_line, compaction, limits, request_settings, unpriced
 from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
@@ -130,6 +130,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
     settings, card = loaded.settings, made.model.card
     watch = watching(settings, attended=options.attended)
     own = own_names(withheld(loaded), plans=plan.recorded)
+    know_secrets(options.environ, loaded)
     return replace(
         made,
         heuristic=_heuristic(settings),

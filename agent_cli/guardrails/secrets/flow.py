@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agent_cli.guardrails.secrets import in_use
 from agent_cli.guardrails.secrets.scan import find
 
 LINE = 400
@@ -45,7 +46,7 @@ class Flow:
         block = held.rfind(_BLOCK)
         if block >= 0 and _HEADER.match(held, block) and not _END.search(held, block):
             return self._before_block(block)
-        start = len(held.rstrip(_WORD))
+        start = min(len(held.rstrip(_WORD)), in_use.begun(held))
         return start if len(held) - start < LONGEST else len(held) - KEPT
 
     def _before_block(self, block: int) -> int:

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from agent_cli.guardrails.secrets import table
+from agent_cli.guardrails.secrets import in_use, table
 from agent_cli.guardrails.secrets.table import Row
 
 SHORTEST = 8
@@ -54,12 +54,13 @@ class Redacted(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-_CLEAN: dict[str, None] = {}
+_CLEAN: dict[str, int] = {}
+"""By text, how many secrets were known when it was found clean."""
 
 
 def redact(text: str) -> Redacted:
     """A text that was found clean just before is not looked through again: a result is, on its way to the log."""
-    if text in _CLEAN:
+    if text in _CLEAN and _CLEAN[text] == len(in_use.known()):
         return Redacted(text)
     spans = find(text)
     if not spans:
@@ -80,7 +81,7 @@ def _remember(text: str) -> None:
     if MEMORABLE[0] <= len(text) <= MEMORABLE[1]:
         while len(_CLEAN) >= REMEMBERED:
             del _CLEAN[next(iter(_CLEAN))]
-        _CLEAN[text] = None
+        _CLEAN[text] = len(in_use.known())
 
 
 def redacted(text: str) -> str:
@@ -102,9 +103,24 @@ def find(text: str) -> list[Span]:
         return []
     data = text.encode("ascii", "replace")  # a byte a character: places stay what they are
     found = sorted(
-        [*_in_words(data, _WORD, LONG), *_in_words(data, WIDE, LONGER), *_held(data), *_keyed(data)]
+        [
+            *_in_use(text),
+            *_in_words(data, _WORD, LONG),
+            *_in_words(data, WIDE, LONGER),
+            *_held(data),
+            *_keyed(data),
+        ]
     )
     return _apart(found)
+
+
+def _in_use(text: str) -> Iterator[Span]:
+    """Values that are known to be secrets, whatever stands around them."""
+    for value, kind in in_use.known().items():
+        at = text.find(value)
+        while at >= 0:
+            yield Span(at, at + len(value), kind)
+            at = text.find(value, at + len(value))
 
 
 def _apart(found: list[Span]) -> list[Span]:
@@ -180,10 +196,10 @@ def _begins(data: bytes, place: int) -> bool:
 
 def _plausible(value: bytes) -> bool:
     """Not the kind of value that documents and tests have."""
-    return _pattern(table.PLACEHOLDER).search(value) is None and _entropy(value[:400]) >= ENTROPY
+    return _pattern(table.PLACEHOLDER).search(value) is None and entropy(value[:400]) >= ENTROPY
 
 
-def _entropy(value: bytes) -> float:
+def entropy(value: bytes) -> float:
     """Bits a character."""
     size = len(value)
     return -sum(count / size * math.log2(count / size) for count in Counter(value).values()) if size else 0.0
@@ -266,7 +282,7 @@ def _setting(data: bytes, place: int, name: bytes) -> Iterator[Span]:
     if match is not None and not _pattern(table.NO_SECRET).search(match.group(1)):
         value = match.group(2).rstrip(b".!&")
         called = data[match.end() : match.end() + 1] == b"("
-        if not called and _is_secret(data, place, name) and _is_random(value) and _plausible(value):
+        if not called and _is_secret(data, place, name) and is_random(value) and _plausible(value):
             yield Span(match.start(2), match.start(2) + len(value), "secret")
             return
     if data[place:end].isupper():
@@ -296,7 +312,7 @@ def _is_mixed(value: bytes) -> bool:
     return _DIGIT.search(value) is not None or _changes(value) >= WILD
 
 
-def _is_random(value: bytes) -> bool:
+def is_random(value: bytes) -> bool:
     """Whether somebody's machine made it up: names, paths and versions have long stretches of one kind of character."""
     if not _LETTER.search(value) or _CHAIN.fullmatch(value):
         return False
