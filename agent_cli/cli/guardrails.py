@@ -14,9 +14,9 @@ from agent_cli.cli.guardrails_explain import explain
 from agent_cli.cli.guardrails_report import report
 from agent_cli.cli.values import UsageError
 from agent_cli.engine.standing import Standing, lines
-from agent_cli.headless.jsonl import whole
 from agent_cli.headless.plain import one_line
 from agent_cli.kernel.commands import Reset
+from agent_cli.kernel.records import whole
 
 app = typer.Typer(
     name="guardrails",

@@ -111,7 +111,7 @@ def _count_texts(ctx: typer.Context, texts: Path, *, as_object: bool) -> None:
 
 
 def _whole(value: Report | Known | Fed | Counted) -> Any:
-    from agent_cli.headless.jsonl import whole
+    from agent_cli.kernel.records import whole
 
     return whole(value)
 

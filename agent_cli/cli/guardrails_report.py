@@ -42,7 +42,7 @@ def report(
 
     found = measured(options_of(ctx), loaded(ctx), _moment(since))
     if as_object:
-        from agent_cli.headless.jsonl import whole
+        from agent_cli.kernel.records import whole
 
         typer.echo(
             as_json(

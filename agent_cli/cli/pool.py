@@ -67,7 +67,7 @@ def show(
 ) -> None:
     """Print limits, what is held now and by whom, and how good the estimates were."""
     from agent_cli.compose import session_db
-    from agent_cli.headless.jsonl import whole
+    from agent_cli.kernel.records import whole
     from agent_cli.store.pools import open_pools
 
     path = session_db(options_of(ctx), loaded(ctx).settings)
@@ -89,7 +89,7 @@ def show(
 
 def _whole(pools: Pools, pool: Pool) -> dict[str, object]:
     from agent_cli.guardrails.admission import misjudged
-    from agent_cli.headless.jsonl import whole
+    from agent_cli.kernel.records import whole
 
     held, past = pools.books.held(pool.name), pools.books.past(pool.name)
     return {

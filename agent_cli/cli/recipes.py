@@ -12,7 +12,7 @@ from agent_cli.cli.command import as_json, options_of, table
 from agent_cli.cli.values import UsageError
 from agent_cli.config import places, recipes, trust
 from agent_cli.config.files import text_of
-from agent_cli.headless.jsonl import whole
+from agent_cli.kernel.records import whole
 
 app = typer.Typer(
     name="recipes",

@@ -12,9 +12,9 @@ from agent_cli.cli import completion
 from agent_cli.cli.command import as_json, loaded, options_of, table
 from agent_cli.cli.progress import counted, tracked
 from agent_cli.cli.session_store import store_of
-from agent_cli.headless.jsonl import whole
 from agent_cli.headless.plain import one_line
 from agent_cli.kernel.errors import AgentError, SessionLocked
+from agent_cli.kernel.records import whole
 
 if TYPE_CHECKING:
     from agent_cli.store.info import SessionInfo

@@ -12,11 +12,11 @@ from agent_cli.cli import completion, session_context, session_files, session_ke
 from agent_cli.cli.command import as_json, table
 from agent_cli.cli.session_store import store_of
 from agent_cli.headless.exports.story import STILL_OPEN
-from agent_cli.headless.jsonl import fact_of, line_of, whole
 from agent_cli.headless.narration import Level, Narrator
 from agent_cli.headless.plain import one_line, plain
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import calls_of, text_of
+from agent_cli.kernel.records import fact_of, line_of, whole
 
 app = typer.Typer(
     name="sessions",

@@ -9,9 +9,7 @@ input that cannot be taken as `input-error`. The last line has type `result`. Ne
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 
@@ -20,12 +18,8 @@ from agent_cli.headless.printer import Printer, Voice
 from agent_cli.headless.streams import Stream
 from agent_cli.headless.summary import Result
 from agent_cli.kernel import events as ev
-from agent_cli.kernel import wire
 from agent_cli.kernel.commands import Mode
-
-VERSION = 1
-UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
-"""Controls that JSON lets stand in a text: some readers end a line there, and a terminal may obey them."""
+from agent_cli.kernel.records import VERSION, fact_of, line_of, preview_of, whole
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="type", tag="ready"):
@@ -65,8 +59,7 @@ class StreamPrinter(Printer):
                 self._place = {"session": event.session, "turn": event.turn, "step": event.step}
             record = fact_of(event)
         else:
-            fields = whole(event)
-            record = {"v": VERSION, "type": fields.pop("kind"), **self._place, **fields}
+            record = preview_of(event, self._place)
         self.out.write(line_of(record))
         super().event(event)
 
@@ -80,35 +73,3 @@ class StreamPrinter(Printer):
     def finish(self, result: Result) -> None:
         self.out.write(line_of({"v": VERSION, "type": "result", **whole(result)}))
         super().finish(result)
-
-
-def fact_of(entry: ev.Entry) -> dict[str, Any]:
-    """The record of a fact."""
-    fields = whole(entry.event)
-    place = {"session": entry.session, "turn": entry.turn, "step": entry.step}
-    head = {"v": VERSION, "type": fields.pop("kind"), **place}
-    return {**head, "seq": entry.seq, "time": entry.time, "branch": entry.branch, **fields}
-
-
-def whole(value: Any) -> Any:
-    """The JSON value of a value with every field in it, also those that hold their default."""
-    if isinstance(value, msgspec.Struct):
-        config = value.__struct_config__
-        tag = {config.tag_field: config.tag} if config.tag_field else {}
-        return tag | {name: whole(getattr(value, name)) for name in value.__struct_fields__}
-    if is_items(value):
-        return [whole(item) for item in value]
-    return value
-
-
-def is_items(value: Any) -> TypeGuard[tuple[Any, ...]]:
-    return isinstance(value, tuple)
-
-
-def line_of(record: dict[str, Any]) -> str:
-    """One line, also for a reader that takes more than a line feed for the end of one."""
-    try:
-        text = wire.to_json(record)
-    except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, or a number of more than 64 bits
-        text = json.dumps(record)
-    return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n"

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from agent_cli.headless.jsonl import line_of
 from agent_cli.headless.run import run_once
 from agent_cli.headless.summary import never_began
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import ConfigError, RateLimited, SessionLocked
 from agent_cli.kernel.messages import Text, ToolCall
+from agent_cli.kernel.records import line_of
 from tests.fakes.feed import DONE, Feed, ran, step
 from tests.fakes.paper import Paper
 

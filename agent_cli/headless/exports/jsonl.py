@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from agent_cli.headless.jsonl import VERSION, fact_of, line_of
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.events import Entry
+from agent_cli.kernel.records import VERSION, fact_of, line_of
 
 PLACE = ("v", "session", "seq", "time", "turn", "step", "branch")
 """What a line has beside the fields of its event."""
