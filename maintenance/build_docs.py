@@ -25,6 +25,8 @@ from agent_cli.engine.own_tools.book import MAKERS
 from agent_cli.kernel import events
 from agent_cli.kernel.wire import described
 from agent_cli.ports import Tool
+from agent_cli.server.openapi import document
+from agent_cli.server.routes import ROUTES
 from agent_cli.talk.commands.book import COMMANDS as SLASH
 from agent_cli.tools.builtin import builtin
 from agent_cli.tools.skill import SkillTool
@@ -63,15 +65,21 @@ def command_line() -> str:
 
 def _command(name: str, module: str) -> Iterator[str]:
     """What stands behind a command's name: its own commands, arguments and options."""
-    command: Any = get_command(importlib.import_module(module).app)
-    inner = getattr(command, "commands", {})
-    own = [(name, command)] if not inner or any("--help" not in held.opts for held in command.params) else []
-    for words, one in [*own, *((f"{name} {sub}", held) for sub, held in inner.items())]:
+    for words, one in _commands(name, get_command(importlib.import_module(module).app)):
         yield f"### agent-cli {words}\n"
         yield " ".join((one.help or "").split()) + "\n"
         rows = [_row(parameter) for parameter in one.params if "--help" not in parameter.opts]
         if rows:
             yield table(("argument or option", "what it is"), rows)
+
+
+def _commands(words: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """It, where it does something itself, and every one below it."""
+    inner = getattr(command, "commands", {})
+    if not inner or any("--help" not in held.opts for held in command.params):
+        yield words, command
+    for sub, held in inner.items():
+        yield from _commands(f"{words} {sub}", held)
 
 
 def _row(parameter: Any) -> tuple[str, str]:
@@ -178,12 +186,18 @@ def all_events() -> str:
     return "\n".join(line for line in page if line != "\n")
 
 
+def attach_server() -> str:
+    """What `/openapi.json` of the server answers."""
+    return json.dumps(document(ROUTES), indent=1, ensure_ascii=False) + "\n"
+
+
 PAGES = {
     "command-line.md": command_line,
     "settings.md": settings,
     "tools.md": tools,
     "slash-commands.md": slash_commands,
     "events.md": all_events,
+    "openapi.json": attach_server,
     "stream-json.schema.json": stream_schema.output,
     "stream-json-input.schema.json": stream_schema.taken,
 }

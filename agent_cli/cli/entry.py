@@ -33,6 +33,10 @@ def _begin(line: Line, argv: list[str]) -> int:
     try:
         start = interpret(line, terminal=os.isatty(0) and os.isatty(1))
         enter(start)
+        if start.attach_listen is not None:
+            from agent_cli.cli.serve import serve_one
+
+            return serve_one(start)
         if not start.one_shot:
             return _talk(start)
     except AgentError as problem:

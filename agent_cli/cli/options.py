@@ -74,6 +74,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(("-q", "--quiet"), "Only errors on stderr."),
         Flag(("--verbose",), "Also the tokens and the cost of each step on stderr."),
         Flag(("--no-repl",), "Nobody is there, whatever the terminal says: a one-shot run also without -p."),
+        _text(
+            "--attach-listen", metavar="HOST:PORT",
+            says="With --no-repl: stay until a signal comes, and serve the session there over HTTP (`agent-cli serve`).",
+        ),
         Flag(("--strict",), "Exit 1 when a used-up budget forced the answer, or an output limit cut it off."),
     ),
     "Model": (
@@ -250,6 +254,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "kill-switch": (
         "agent_cli.cli.kill_switch",
         "Stop runs at once, from outside: all, a project's, a kind of work, a tool, a session.",
+    ),
+    "serve": (
+        "agent_cli.cli.serve",
+        "Serve sessions over HTTP: for programs, other front ends and other machines.",
     ),
     "pool": (
         "agent_cli.cli.pool",

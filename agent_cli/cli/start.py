@@ -28,6 +28,12 @@ EXCLUSIVE = (
     ("model", "tier", "both say which model to ask"),
     ("agentic_tools", "no_agentic_tools", "one switches them on, the other off"),
     ("no_repl", "no_tui", "one says that nobody is there, the other that somebody is"),
+    ("attach_listen", "print", "-p ends with its turn, and what is served goes on"),
+    ("attach_listen", "output_format", "events are read over HTTP"),
+    ("attach_listen", "input_format", "orders come over HTTP"),
+    ("attach_listen", "json_schema", "there is no one final answer"),
+    ("attach_listen", "ephemeral", "what is served is kept"),
+    ("attach_listen", "no_tui", "one says that nobody is there, the other that somebody is"),
     ("print", "no_tui", "-p is one turn, --no-tui a conversation"),
     ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
@@ -49,6 +55,7 @@ class Start(msgspec.Struct):
     quiet: bool = False
     verbose: bool = False
     strict: bool = False
+    attach_listen: str | None = None
     directory: str | None = None
     flags: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     config_file: str | None = None
@@ -87,6 +94,7 @@ def interpret(line: Line, *, terminal: bool) -> Start:
         quiet="quiet" in given,
         verbose="verbose" in given,
         strict="strict" in given,
+        attach_listen=given.get("attach_listen"),
         directory=given.get("cd"),
         flags=_settings(given),
         config_file=given.get("config"),
@@ -137,6 +145,10 @@ def _refuse_contradictions(given: dict[str, Any], *, one_shot: bool) -> None:
         raise UsageError("--script-strict needs the --script that it is strict about.")
     if given.get("resume") == "" and one_shot:
         raise UsageError("--resume needs an ID in a one-shot run; `agent-cli sessions list` shows them.")
+    if "attach_listen" in given and "no_repl" not in given:
+        raise UsageError(
+            "--attach-listen is for an unattended session: add --no-repl. Sessions of all kinds: agent-cli serve"
+        )
     if given.get("input_format") == DRIVEN:
         _refuse_undriveable(given)
     for dest in ONE_SHOT_ONLY:

@@ -39,7 +39,7 @@ def show(options: RunOptions, loaded: Loaded, wanted: str) -> Standing:
     store = open_store(session_db(options, loaded.settings))
     try:
         found = store.find(wanted)
-        state = _fold(found.id, list(store.entries(found.id)), loaded.settings)
+        state = fold(found.id, list(store.entries(found.id)), loaded.settings)
         stopped = killed(store.switches.on, Place(found.id, state.task_class, (state.cwd,)))
     finally:
         store.close()
@@ -60,7 +60,7 @@ def reset(options: RunOptions, loaded: Loaded, wanted: str, order: Reset) -> Sta
 
 
 def _reset(log: Log, settings: Settings, order: Reset) -> Standing:
-    state = _fold(log.session, list(log.read()), settings)
+    state = fold(log.session, list(log.read()), settings)
     watchdog = _watchdog(state.halts, settings)
     halts = state.halts.standing(state.total.cost, state.limits, enforced=watchdog == "enforce")
     if problem := telling.why_not(halts, order.guardrail, order.added_usd, log.session):
@@ -78,7 +78,7 @@ def _reset(log: Log, settings: Settings, order: Reset) -> Standing:
     return standing(state, watchdog)
 
 
-def _fold(session: str, entries: list[Entry], settings: Settings) -> State:
+def fold(session: str, entries: list[Entry], settings: Settings) -> State:
     """What the session's own runs were told on their command lines is in no config: its turns and trips know it."""
     state = State(session, ModelCard("", ""), Limits())
     for entry in entries:

@@ -12,6 +12,7 @@ from agent_cli.config.sections.guardrails import Guardrails
 from agent_cli.config.sections.limits import Admission, Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
+from agent_cli.config.sections.serving import Serve
 from agent_cli.config.sections.tasks import TaskClass
 from agent_cli.config.sections.tools import Agentic, Confined, PathScope, Permissions, Tools, UrlScope
 from agent_cli.config.sections.watchdog import WatchdogSettings
@@ -51,6 +52,7 @@ class Settings(Section, frozen=True):
         dict[Name, TaskClass],
         says("Kinds of work for --task: new ones, and changes of those that are built in."),
     ] = {}
+    serve: Annotated[Serve, says("The attach server.")] = Serve()
     ui: Annotated[Ui, says("The screen.")] = Ui()
     run_status: Annotated[
         Literal["appended", "off"],

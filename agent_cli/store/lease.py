@@ -50,6 +50,35 @@ def take(directory: Path, session: str) -> Lease:
         ) from problem
 
 
+def holder_of(directory: Path, session: str) -> str:
+    """Who writes the session now, as `process 123`; "" for nobody. Nobody's claim is hindered by asking."""
+    try:
+        descriptor = os.open(directory / f"{session}.lock", os.O_RDWR)
+    except OSError:
+        return ""  # the file is gone with its lease
+    try:
+        written = _written(descriptor)
+        if not written.isdigit() or not _lives(int(written)) or try_lock(descriptor):
+            return ""
+        return f"process {written}"
+    finally:
+        os.close(descriptor)
+
+
+def _written(descriptor: int) -> str:
+    return os.pread(descriptor, 20, 0).decode(errors="replace").strip() if hasattr(os, "pread") else ""
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _attempt(file: Path, session: str) -> Lease | None:
     """None where the previous holder removed the file between our opening and our locking it."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
@@ -76,7 +105,7 @@ def _claim(file: Path, descriptor: int, session: str) -> bool:
 
 
 def _refused(session: str, descriptor: int) -> SessionLocked:
-    holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip() if hasattr(os, "pread") else ""
+    holder = _written(descriptor)
     by = f"process {holder}" if holder else "another process"
     return SessionLocked(
         f"Session '{session}' is open in {by}. Only one process writes a session, so that none loses what "

@@ -12,7 +12,7 @@ BY_NAME = {name: flag for flag in FLAGS for name in flag.names}
 ABOUT_ONE_RUN = {"--trust",
     "--print", "--output-format", "--quiet", "--verbose", "--strict", "--script", "--script-strict",
     "--record-to", "--continue", "--resume", "--recipe", "--fork", "--json-schema", "--input-format", "--no-tui", "--no-repl", "--log-file",
-    "--name", "--ephemeral", "--config", "--cd",
+    "--name", "--ephemeral", "--config", "--cd", "--attach-listen",
 }  # fmt: skip
 
 
