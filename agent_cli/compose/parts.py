@@ -26,6 +26,8 @@ from agent_cli.compose.results import sweep_later
 from agent_cli.compose.sandbox import sandbox_of
 from agent_cli.compose.sandbox import told as told_of_sandbox
 from agent_cli.compose.scope import close, facts, results_of, root_of, workspace
+from agent_cli.compose.servers import hub_of
+from agent_cli.compose.servers import told as told_of_servers
 from agent_cli.compose.skills import TOOL, listing, skills_of
 from agent_cli.compose.skills import told as told_of_skills
 from agent_cli.compose.small_tier import guard
@@ -139,6 +141,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         fresh_signals=watch,
         watchdog=watchdog_mode(settings, attended=options.attended),
         own_tools=own,
+        joining=hub_of(options, loaded, frozenset(settings.tools.disable)),
         switches=kept.switches,
         guards=f"{__version__} {settings.watchdog.profile} {watchdog_mode(settings, attended=options.attended)}",
         notices=_notices(options, kept, loaded, plan.notices, card),
@@ -168,6 +171,7 @@ def _notices(
     mine = (
         *told_of_trust(loaded),
         *told_of_skills(skills_of(loaded)),
+        *told_of_servers(options, loaded),
         *plan,
         *guard(options, loaded.settings, card),
         *unpriced(options, loaded.settings, card),

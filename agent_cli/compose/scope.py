@@ -20,6 +20,7 @@ CONTROL_FILES = (
     ".agents/config.json",
     ".agents/config.toml",
     ".agents/mcp.json",
+    ".mcp.json",
     ".agents/guardrails.toml",
     ".agents/tools",
     ".agents/hooks",

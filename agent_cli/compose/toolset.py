@@ -30,7 +30,8 @@ def check(loaded: Loaded) -> None:
     tools = loaded.settings.tools
     own = (name for name in tools.each if not name.startswith(MCP))
     also = (*book.NAMES, TOOL, *definitions(loaded))
-    check_names((*tools.disable, *tools.enable, *own, *dropped(loaded)), also)
+    named = (name for name in (*tools.disable, *tools.enable) if not name.startswith(MCP))
+    check_names((*named, *own, *dropped(loaded)), also)
     for name in tools.enable:
         if name in tools.disable:
             raise ConfigError(

@@ -12,6 +12,7 @@ from agent_cli.config.sections.guardrails import Guardrails
 from agent_cli.config.sections.limits import Admission, Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
+from agent_cli.config.sections.servers import Mcp
 from agent_cli.config.sections.serving import Serve
 from agent_cli.config.sections.tasks import TaskClass
 from agent_cli.config.sections.tools import Agentic, Confined, PathScope, Permissions, Tools, UrlScope
@@ -43,6 +44,7 @@ class Settings(Section, frozen=True):
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
     sandbox: Annotated[Confined, says("What shell commands may do, held by the system.")] = Confined()
     url_scope: Annotated[UrlScope, says("Which hosts the tools may reach.")] = UrlScope()
+    mcp: Annotated[Mcp, says("Servers of tools.")] = Mcp()
     admission: Annotated[Admission, says("The account that runs share.")] = Admission()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
     watchdog: Annotated[WatchdogSettings, says("What the watchdog looks for.")] = WatchdogSettings()

@@ -44,6 +44,7 @@ FREE = (
     "agent.append_system_prompt",
     "ui.theme",
     "agentic.enabled",
+    "mcp.wait",
 )
 """Keys, or whole sections, that give a project nothing that the operator has to agree to. All others wait."""
 
@@ -56,6 +57,7 @@ STRICTER = {
     "sandbox.network": False,
     "guardrails.redact": True,
     "guardrails.output.gate": True,
+    "mcp.enabled": False,
 }
 """Values that only take away."""
 
@@ -63,7 +65,8 @@ RULES = "guardrails.toml"
 RUNS = ("mcp.json", RULES, "tools", "hooks", "agents", "commands", "skills", "recipes")
 """Beside the config: what adds tools, programs or words of its own."""
 SKILLS = ".claude/skills"
-FOREIGN = (SKILLS,)
+SERVERS = ".mcp.json"
+FOREIGN = (SKILLS, SERVERS)
 """Beside `.agents` itself: what other agents keep there and this one reads, too."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
@@ -13,6 +15,7 @@ import msgspec
 
 from agent_cli.context.bounds import BATCH_BYTES, Room
 from agent_cli.engine import rewinding
+from agent_cli.engine.asking import asks
 from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
 from agent_cli.engine.tuning import PLAIN, expired
@@ -22,6 +25,7 @@ from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import ArgumentsError, ToolError
 from agent_cli.kernel.messages import Text, ToolCall
+from agent_cli.kernel.serving import asking
 from agent_cli.ports import Proposal, Ruling, Say, Tool
 
 log = logging.getLogger("agent_cli.engine")
@@ -141,11 +145,11 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     def say(text: str) -> None:
         previews.feed(ev.ToolProgress(call.call_id, text))
 
-    mark = running.set(call.call_id)
     working = core.outside.begin(call.call_id, call.name)
     try:
         await rewinding.keep(core, ready.proposal.touches)
-        output = await _in_time(core, ready, say)
+        with _in_its_name(core, call):
+            output = await _in_time(core, ready, say)
         await rewinding.note(core, output)
     except asyncio.CancelledError as cancelled:
         rewinding.cut_short(core, ready.proposal.touches)
@@ -164,9 +168,20 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
         output = failure(CRASHED.format(name=call.name, problem=_named(problem)))
     finally:
         previews.rest()
-        running.reset(mark)
         core.outside.at_work.pop(call.call_id, None)
     await _enter(core, ready, output, room, clock.monotonic() - begun)
+
+
+@contextmanager
+def _in_its_name(core: Core, call: ToolCall) -> Generator[None]:
+    """What runs here knows for which call, and asks the operator for it."""
+    mark = running.set(call.call_id)
+    voice = asking.set(asks(core, call.call_id, call.name))
+    try:
+        yield
+    finally:
+        running.reset(mark)
+        asking.reset(voice)
 
 
 async def _enter(core: Core, ready: Ready, output: ev.Output, room: Room, seconds: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -51,6 +52,7 @@ class Prefix(NamedTuple):
     """What stands before the messages of every prompt, with its size."""
 
     model: str
+    joined: Mapping[str, Tool]
     tools: Mapping[str, Tool]
     system: tuple[str, ...]
     overhead: Overhead
@@ -87,6 +89,8 @@ class Core:
     """What a heuristic said of the task that it thinks is done, until its record is written."""
 
     touched: frozenset[str] = frozenset()
+    joined: Mapping[str, Tool] = MappingProxyType({})
+    """Tools of servers, as they were at the last seam; they stand behind all others."""
 
     def __init__(self, parts: Parts, above: Core | None = None, name: str = "", branch: str = "") -> None:
         self.parts = parts
@@ -305,17 +309,20 @@ class Core:
         return self.prefix().tools
 
     def prefix(self) -> Prefix:
-        """Of the current model; the same objects until the model changes."""
-        card = self.model.card
-        if self._for_model is None or self._for_model.model != card.id:
+        """Of the current model; the same objects until the model changes, or the tools of servers do."""
+        card, known = self.model.card, self._for_model
+        if known is None or known.model != card.id or known.joined is not self.joined:
             world = self.parts.tools(card)
-            tools = tuned({**world, **self.own_tools(self, world)}, self.parts.settings.tunings)
+            own = {**world, **self.own_tools(self, world)}
+            joined = {name: tool for name, tool in self.joined.items() if name not in own}
+            tools = tuned({**own, **joined}, self.parts.settings.tunings)
             here = msgspec.structs.replace(self.started, cwd=self.parts.started.cwd)
             system = self.parts.system(here, card)
             specs = tuple(tool.spec for tool in tools.values())
             overhead = overhead_of(system, specs)
-            self._for_model = Prefix(card.id, tools, system, overhead, digests(system, specs))
-        return self._for_model
+            known = Prefix(card.id, self.joined, tools, system, overhead, digests(system, specs))
+            self._for_model = known
+        return known
 
 
 def _state_of(parts: Parts, branch: str) -> State:

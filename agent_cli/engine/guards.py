@@ -223,7 +223,7 @@ class Guards:
 
 def act_of(call: ToolCall, args: Any, touches: Touches) -> Act:
     """A call as checks see it; `args` are its arguments as they were read, or as the operator changed them."""
-    said: Any = msgspec.to_builtins(args) if isinstance(args, msgspec.Struct) else call.arguments
+    said: Any = msgspec.to_builtins(args) if isinstance(args, msgspec.Struct | dict) else call.arguments
     texts = tuple(texts_of(said))
     lines = [touches.command or "", *_nested(said)]
     command = "\n".join(line for line in lines if line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -83,6 +83,24 @@ def _no_walks(rule: str) -> None:
     """No tool walks a tree."""
 
 
+class Joining(Protocol):
+    """Tools that come and go while a session runs. Raises nothing."""
+
+    async def settle(self, waits: Callable[[str], None], /) -> None:
+        """Before the first request of a session: until what is still on its way is there, but not for long."""
+        ...
+
+    def tools(self, window: int | None, /) -> Mapping[str, Tool]:
+        """For a model with that window. The same object as long as they are the same, in an order that stays."""
+        ...
+
+    def news(self) -> list[str]:
+        """What the operator should know, each line once."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 class Plans(NamedTuple):
     """Where plans are kept. `keep` takes session and plan and gives the path, `revoke` the new path of a path.
 
@@ -117,6 +135,7 @@ class Parts(msgspec.Struct, frozen=True):
     `switches` are the kill switches that are on now.
     `guards` names the version, profile and mode of what watches it.
     `gate` is the account that the run shares with others, None for none.
+    `joining` are tools of servers, which come later or change; None where there are none.
     `on_close` is called once, after the log was let go.
     """
 
@@ -163,6 +182,7 @@ class Parts(msgspec.Struct, frozen=True):
     switches: Switches = none_on
     gate: Gate | None = None
     guards: str = ""
+    joining: Joining | None = None
     on_close: Callable[[], None] = _nothing
 
     def told(self, warnings: tuple[str, ...]) -> list[OperatorNote]:

@@ -175,8 +175,7 @@ class Session:
             if self.state.started and self._core.trunk.failure is None:
                 self._core.record(ev.SessionEnded(reason))
         finally:
-            self._core.trunk.close()
-            self._core.parts.on_close()
+            await stopping.let_go(self._core)
             current = self._core.model
             for opened in {**self._core.left, id(current.provider): current}.values():
                 await opened.provider.close()

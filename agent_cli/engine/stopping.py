@@ -150,3 +150,11 @@ def between_turns(core: Core) -> None:
     stop, core.stop = core.stop, None
     if isinstance(stop, Breach) and stop.session:
         trip(core, stop, halted_turn=False)
+
+
+async def let_go(core: Core) -> None:
+    """Of the log, and of what was started for the session."""
+    core.trunk.close()
+    if core.parts.joining is not None:
+        await core.parts.joining.close()
+    core.parts.on_close()

@@ -145,6 +145,7 @@ def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits) -> P
         signals=core.parts.fresh_signals(),
         settings=msgspec.structs.replace(core.parts.settings, effort=None, temperature=None),
         own_tools=frozenset(),
+        joining=None,
         notices=(),
         heuristic=None,  # what runs inside says nothing about the session's own task
     )

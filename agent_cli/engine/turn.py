@@ -12,6 +12,7 @@ from agent_cli.engine.batch import Batch
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Cut, Ending, Stopped
+from agent_cli.engine.joining import join
 from agent_cli.engine.reduction import Reducer
 from agent_cli.engine.request import Answered, Request
 from agent_cli.engine.size import context_size
@@ -97,6 +98,7 @@ class Turn:
         core = self._core
         self._steer()
         stopping.check(core)
+        await join(core)
         self._warn()
         breach = tree.step_breach(core)
         if breach is not None and self._grace is None:

@@ -28,6 +28,7 @@ GATES: tuple[Policy, ...] = (
 PERMITS: tuple[Policy, ...] = (
     policies.permitted,  # allow rules, grants, the read bundle
     policies.allowed_hosts,  # hosts that the operator named
+    policies.vouched,  # servers whose hints the operator trusts
     policies.mode,  # what is left
 )
 """The first that rules decides."""

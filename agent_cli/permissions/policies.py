@@ -234,6 +234,13 @@ def allowed_hosts(proposal: Proposal, facts: Facts) -> Ruling | None:
     return Ruling("allow", f"url-scope: {', '.join(used)}", "") if all(used) else None
 
 
+def vouched(proposal: Proposal, facts: Facts) -> Ruling | None:
+    """A tool of a server whose word for it, that it changes nothing, the operator takes."""
+    if not (proposal.tool.startswith("mcp__") and proposal.read_only):
+        return None
+    return Ruling("allow", "read-only by the server's word (trust_hints)", "")
+
+
 def mode(proposal: Proposal, facts: Facts) -> Ruling | None:
     """What the mode says of everything that is left; it always rules."""
     name = f"mode: {facts.mode}"
@@ -243,6 +250,8 @@ def mode(proposal: Proposal, facts: Facts) -> Ruling | None:
     if effect == "write" and facts.mode == "acceptEdits":
         return Ruling("allow", name, "")
     reasons = {"write": "it changes files", "execute": "it runs a command", "network": "it uses the network"}
+    if proposal.tool.startswith("mcp__"):
+        reasons["network"] = "it is a tool of another program"
     ways = "An allow rule '{rule}', or --yolo."
     if effect == "write":
         ways = "--permission-mode acceptEdits, an allow rule '{rule}', or --yolo."
@@ -264,7 +273,7 @@ _HARMLESS = re.compile(r"/dev/(null|zero|u?random|std(in|out|err)|tty|fd/\d+)")
 
 
 _CONTROL = re.compile(
-    r"/\.agents/(config\.(json|toml)|mcp\.json|guardrails\.toml|tools(/.*)?|hooks(/.*)?)$|/\.git/(hooks(/.*)?|config)$",
+    r"/\.mcp\.json$|/\.agents/(config\.(json|toml)|mcp\.json|guardrails\.toml|tools(/.*)?|hooks(/.*)?)$|/\.git/(hooks(/.*)?|config)$",
     re.IGNORECASE | re.DOTALL,
 )
 """In any directory: a run that starts there later would take its rules from them."""

@@ -60,10 +60,17 @@ def about(rules: Iterable[str], proposal: Proposal) -> Iterator[Rule]:
     named = {proposal.tool} if proposal.touches.command is None else {proposal.tool, SHELL}
     for text in rules:
         rule = parse(text)
-        if not rule.tool and rule.pattern in named:
+        if not rule.tool and (rule.pattern in named or _of_server(rule.pattern, proposal.tool)):
             yield Rule(rule.pattern, "*", text)
         elif any(map(rule.is_about, named)):
             yield rule
+
+
+def _of_server(pattern: str, tool: str) -> bool:
+    """`mcp__SERVER` and `mcp__SERVER__*` are all tools of that server; a star may stand for a part of the name, too."""
+    if not (pattern.startswith("mcp__") and tool.startswith("mcp__")):
+        return False
+    return tool.startswith(f"{pattern}__") or globs.flat(pattern).fullmatch(tool) is not None
 
 
 # ── refusals ──

@@ -29,6 +29,8 @@ _FAR = re.compile(r"^[/~]|(^|/)\.\.(/|$)|[=:][/~]")
 def suggestion(proposal: Proposal) -> str:
     """The narrowest rule that is worth keeping for calls like this one."""
     touches = proposal.touches
+    if proposal.tool.startswith("mcp__"):
+        return f"{proposal.tool}:*"  # exactly these arguments hardly come again
     if touches.command is not None:
         secret = any(looks_secret(use.path) for use in touches.paths)
         exact = globs.escape(trimmed(touches.command))
@@ -43,7 +45,8 @@ def grant_for(proposal: Proposal, scope: str) -> str:
     match scope:
         case "call":
             touches = proposal.touches
-            subject = trimmed(touches.command) if touches.command is not None else ""
+            line = touches.command or (touches.subject if proposal.tool.startswith("mcp__") else "")
+            subject = trimmed(line)
             return f"{proposal.tool}:{globs.escape(subject)}" if subject else suggestion(proposal)
         case "tool":
             return f"{proposal.tool}:*"

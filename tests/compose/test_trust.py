@@ -227,3 +227,20 @@ def test_the_question_does_not_let_a_name_steer_the_terminal(project: Path) -> N
 
 def test_where_there_is_nothing_to_trust_nothing_is_asked(project: Path) -> None:
     assert ask(options(project), lambda _: pytest.fail("asked")) == options(project)
+
+
+def test_servers_that_other_agents_know_wait_for_trust_also_without_a_directory_of_ours(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "p"
+    project.mkdir()
+    foreign = project / ".mcp.json"
+    foreign.write_text('{"mcpServers": {"a": {"command": "a"}}}')
+    asked = options(project)
+    assert (prepare(asked).left_out, prepare(asked).foreign(trust.SERVERS)[1]) == ((".mcp.json",), None)
+    asked.trust = True
+    trusting = prepare(asked)
+    assert (trusting.left_out, trusting.foreign(trust.SERVERS)[1]) == ((), foreign)
+    asked.trust = False
+    foreign.write_text('{"mcpServers": {"a": {"command": "b"}}}')
+    assert prepare(asked).left_out == (".mcp.json",), "it is another one now"

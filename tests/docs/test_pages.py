@@ -17,6 +17,7 @@ from agent_cli.cli.entry import run
 from agent_cli.cli.start import interpret
 from agent_cli.cli.words import read
 from agent_cli.config import check
+from agent_cli.config.sections.servers import ServersFile
 from agent_cli.config.settings import Settings
 from tests.docs.fences import PAGES, Block, blocks
 from tests.fakes.http_server import FakeService, Say
@@ -153,7 +154,8 @@ SETTINGS = [block for page in PAGES for block in blocks(page) if block.kind == "
 
 @pytest.mark.parametrize("block", SETTINGS, ids=lambda block: f"{block.page}-{block.line}")
 def test_each_piece_of_config_is_right(block: Block) -> None:
-    check.read(Settings, json.loads(block.text))
+    tree = json.loads(block.text)
+    check.read(ServersFile if "mcpServers" in tree else Settings, tree)
 
 
 def test_every_page_is_in_the_index() -> None:

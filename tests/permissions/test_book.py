@@ -611,3 +611,40 @@ def test_a_command_of_which_nobody_knows_what_it_touches_may_touch_what_is_close
     untold = Proposal("bash", False, Touches("execute", "cat …", (), "cat …", unresolved="too many paths"))
     assert judge(untold, facts("yolo", deny=("read_file:secret/**",))).verdict == "deny"
     assert judge(untold, facts("yolo", deny=("bash:rm*", "read_file:*"))).verdict == "allow"
+
+
+def served(tool: str = "mcp__git__log", *, read_only: bool = False, host: str = "") -> Proposal:
+    return Proposal(tool, read_only, Touches("network", '{"n": 1}', hosts=(host,) if host else ()))
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict"),
+    [
+        ("mcp__git__log", "allow"), ("mcp__git__*", "allow"), ("mcp__git", "allow"), ("mcp__git__log:*", "allow"),
+        ("mcp__*", "allow"), ("mcp__gi", "ask"), ("mcp__git__push", "ask"), ("mcp__other__*", "ask"),
+    ],
+)  # fmt: skip
+def test_rules_for_tools_of_servers(rule: str, verdict: str) -> None:
+    assert judge(served(), facts(allow=(rule,))).verdict == verdict
+    denied = judge(served(), facts("yolo", deny=(rule,))).verdict
+    assert denied == ("deny" if verdict == "allow" else "allow")
+
+
+def test_a_server_is_taken_at_its_word_only_where_the_operator_says_so() -> None:
+    assert judge(served(), facts()).verdict == "ask"
+    assert judge(served(read_only=True), facts()).verdict == "allow"
+    assert judge(served(), facts("plan")).verdict == "deny"
+    assert judge(served(read_only=True), facts(deny=("mcp__git",))).verdict == "deny"
+    assert judge(served(host="evil.org"), facts("yolo", url_deny=("evil.org",))).verdict == "deny"
+
+
+def test_what_an_approval_of_a_served_tool_leaves_behind() -> None:
+    assert grant_for(served(), "always") == "mcp__git__log:*"
+    once = grant_for(served(), "call")
+    assert judge(served(), facts(grants=(once,))).verdict == "allow"
+    other = Proposal("mcp__git__log", False, Touches("network", '{"n": 2}'))
+    assert judge(other, facts(grants=(once,))).verdict == "ask"
+
+
+def test_the_servers_of_other_agents_are_control_plane_files_too() -> None:
+    assert judge(write(f"{ROOT}/.mcp.json"), facts("yolo")).rule == "control-plane"

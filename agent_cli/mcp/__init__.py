@@ -1,0 +1,1 @@
+"""Servers of tools that speak MCP: started, asked, restarted, ended."""

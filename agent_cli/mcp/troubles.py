@@ -1,0 +1,39 @@
+"""What went wrong with a server, in words."""
+
+from __future__ import annotations
+
+LONGEST = 400
+
+
+class Ended(Exception):
+    """The connection to a server is over; says why."""
+
+
+def leaf(problem: BaseException) -> BaseException:
+    """What is at the bottom of a group: task groups wrap what went wrong in them."""
+    inner: tuple[BaseException, ...] = getattr(problem, "exceptions", ())
+    return leaf(inner[0]) if inner else problem
+
+
+def told(problem: BaseException, said: str = "") -> str:
+    """One line; `said` is what the server wrote last by itself."""
+    found = leaf(problem)
+    match found:
+        case FileNotFoundError():
+            what = f"there is no program {found.filename!r} on its PATH" if found.filename else str(found)
+        case PermissionError():
+            what = f"{found.filename} may not be run: {found.strerror}"
+        case TimeoutError():
+            what = "it did not answer in time"
+        case Ended():
+            what = str(found)
+        case _:
+            name, text = type(found).__name__, str(found).strip().partition("\n")[0]
+            what = text if name == "MCPError" and text else f"{name}: {text}" if text else name
+    last = f"; the last it said: {said}" if said else ""
+    return f"{what}{last}"[:LONGEST]
+
+
+def is_lasting(problem: BaseException) -> bool:
+    """Whether trying again cannot help."""
+    return isinstance(leaf(problem), FileNotFoundError | PermissionError | NotADirectoryError)
