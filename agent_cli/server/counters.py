@@ -10,6 +10,8 @@ from agent_cli.server.hosted import Hosted
 
 Labels = tuple[tuple[str, str], ...]
 
+MOST = 1_000
+"""Rows of one figure: a model can make up names of tools without end."""
 COUNTED = {
     "agent_cli_turns_total": "Turns that ended, by how.",
     "agent_cli_tokens_total": "Tokens of models, by kind.",
@@ -58,8 +60,9 @@ class Counters:
                 pass  # nothing else is counted
 
     def _add(self, name: str, amount: float, **labels: str) -> None:
-        if amount:
-            self._counts[name][tuple(labels.items())] += amount  # pyright: ignore[reportArgumentType]  dollars are counted, too
+        counts, key = self._counts[name], tuple(labels.items())
+        if amount and (key in counts or len(counts) < MOST):
+            counts[key] += amount  # pyright: ignore[reportArgumentType]  dollars are counted, too
 
     def text(self, hosted: Iterable[Hosted]) -> str:
         return "\n".join([*self._totals(), *self._now(tuple(hosted))]) + "\n"

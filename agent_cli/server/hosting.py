@@ -96,13 +96,14 @@ class Hosting:
                 await waiting.wait()
 
     async def _get(self, session: str) -> Hosted:
+        if session not in self._open:
+            await self.known(session)
         async with self._locks[session]:
             found = self.peek(session)
             if found is not None:
                 return found
             if session in self._open:
                 await self._drop(self._open[session], "its log could not be written")
-            await self.known(session)
             self._room()
             try:
                 opened = await self.archive.open(session)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agent_cli.guardrails import telling
 from agent_cli.guardrails.halts import refused
 from agent_cli.kernel import commands as do
 from agent_cli.server import views
@@ -160,7 +159,8 @@ async def reset(call: Call) -> Answer:
             raise Refused(
                 409,
                 "would-trip-again",
-                telling.not_enough(least, door.id),
+                "nothing is reset: spent dollars stay spent, so the next turn would trip again at once. Add at least "
+                f"${least:.2f}: {views.how_to_reset(door.id, 'cost_ceiling', least)}.",
                 guardrail="cost_ceiling",
                 additional_budget_usd=least,
                 given_usd=added,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from agent_cli.engine.standing import Standing, standing
 from agent_cli.engine.state import ModelRow, State
-from agent_cli.guardrails import telling
 from agent_cli.guardrails.halts import Halt
 from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
 from agent_cli.kernel.messages import ToolSpec, text_of
@@ -86,11 +87,17 @@ def halt_of(halts: Sequence[Halt], session: str) -> dict[str, Any] | None:
             "guardrail": halt.guardrail,
             "reason": halt.reason,
             "additional_budget_usd": halt.least_usd,
-            "reset": halt.how or telling.how_to_reset(halt.guardrail, session, halt.least_usd),
+            "reset": halt.how or how_to_reset(session, halt.guardrail, halt.least_usd),
         }
         for halt in halts
     ]
     return None if not told else {**told[0], "others": told[1:]}
+
+
+def how_to_reset(session: str, guardrail: str, least: float) -> str:
+    """Over HTTP: whoever asks here cannot do it on a command line, since the server has the session."""
+    added = f', "additional_budget_usd": {least:.2f}' if least else ""
+    return f'POST /sessions/{session}/guardrails/reset with {{"guardrail": "{guardrail}"{added}}}'
 
 
 def guardrails_of(hosted: Hosted) -> dict[str, Any]:
@@ -101,8 +108,14 @@ def guardrails_of(hosted: Hosted) -> dict[str, Any]:
 def guardrails(stands: Standing, state: State) -> dict[str, Any]:
     """`additional_budget_usd` is the least that a reset of everything has to add, 0 where a bare one is enough."""
     least = max((halt.least_usd for halt in stands.halts), default=0.0)
+    told = [
+        halt
+        if halt.guardrail == KILL_SWITCH
+        else replace(halt, reset=how_to_reset(stands.session, halt.guardrail, halt.least_usd))
+        for halt in stands.halts
+    ]
     return {
-        **whole(stands),
+        **whole(replace(stands, halts=tuple(told))),
         "halted": bool(stands.halts),
         "additional_budget_usd": least,
         "waiting": len(state.waiting),

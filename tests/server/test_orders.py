@@ -94,6 +94,13 @@ async def test_a_halted_session_takes_messages_and_a_reset_with_enough_has_them_
         bare = await server.post(f"/sessions/{session}/guardrails/reset")
         assert (bare["status_code"], bare["error"]["kind"]) == (409, "would-trip-again")
         assert bare["error"]["additional_budget_usd"] == least
+        assert f'"additional_budget_usd": {least:.2f}' in bare["error"]["message"], (
+            "the words are those of HTTP"
+        )
+        assert (
+            "agent-cli guardrails"
+            not in bare["error"]["message"] + told["halt"]["reset"] + stands["halts"][0]["reset"]
+        )
         less = await server.post(
             f"/sessions/{session}/guardrails/reset", {"additional_budget_usd": round(least - 0.01, 2)}
         )
@@ -177,6 +184,19 @@ async def test_an_approval_that_nobody_can_decide_is_refused_after_a_while(proje
         assert decided["allowed"] is False
         assert "nobody was attached" in decided["message"]
         assert not (project / "b.txt").exists()
+
+
+async def test_a_question_of_the_model_is_answered(project, script):
+    asks = {"calls": [{"name": "ask_user", "arguments": {"question": "Which one?", "options": ["a", "b"]}}]}
+    async with attached(project, script=script(asks, {"text": "b it is."})) as server:
+        session = await server.begin("choose")
+        heard = await server.heard(session, is_type("approval-requested"))
+        assert heard[-1].data["options"] == ["a", "b"]
+        place = f"/sessions/{session}/approvals/{heard[-1].data['call_id']}"
+        assert (await server.post(place, {"decision": "approve", "edit": "b"}))["status_code"] == 200
+        heard = await server.heard(session, ended)
+        (result,) = [event.data for event in heard if event.type == "tool-result"]
+        assert "b" in result["output"]["for_model"][0]["text"]
 
 
 async def test_a_turn_is_interrupted_and_what_waits_goes_out_with_the_next_word(project, script):
