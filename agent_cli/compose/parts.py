@@ -46,6 +46,7 @@ from agent_cli.engine.clock import SystemClock
 from agent_cli.engine.parts import Parts
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.checks.armed import Habits
+from agent_cli.guardrails.scales import Scales
 from agent_cli.kernel.commands import Verdict
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.events import SessionStarted
@@ -119,6 +120,17 @@ def _pooled(made: Parts, options: RunOptions, settings: Settings) -> Parts:
     return replace(made, gate=gate, on_close=close)
 
 
+def _scales(settings: Settings, root: Path) -> Scales | None:
+    """Looking at the tree around each command takes time: only where what commands write and delete is bounded."""
+    said = settings.guardrails.actions
+    bounded = said.max_written_bytes is not None or said.max_deleted_bytes is not None
+    if not bounded or said.volume == "off":
+        return None
+    from agent_cli.tools.weighing import Scales
+
+    return Scales(str(root))
+
+
 def _heuristic(settings: Settings) -> TaskHeuristic | None:
     if not settings.checkpoint.heuristic:
         return None
@@ -148,6 +160,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         openings=_openings(options, loaded, plan, own, card),
         details=(budget_line(options, loaded, card),),
         nested=Nested(loaded, root_of(options, loaded)),
+        scales=_scales(settings, root_of(options, loaded)),
     )
 
 

@@ -149,7 +149,7 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     try:
         await rewinding.keep(core, ready.proposal.touches)
         with _in_its_name(core, call):
-            output = await _in_time(core, ready, say)
+            output = await _weighed(core, ready, say)
         await rewinding.note(core, output)
     except asyncio.CancelledError as cancelled:
         rewinding.cut_short(core, ready.proposal.touches)
@@ -205,6 +205,20 @@ def _writable(call: ToolCall, output: ev.Output) -> ev.Output:
     except wire.WireError as problem:
         log.exception("tool %s returned what is no result", call.name)
         return failure(UNWRITABLE.format(name=call.name, problem=str(problem)[:LONGEST_REASON]))
+
+
+async def _weighed(core: Core, ready: Ready, say: Say) -> ev.Output:
+    """What it wrote and deleted counts for the calls that come, where that is bounded; also if it fails."""
+    scales, touches = core.parts.scales, ready.proposal.touches
+    if scales is None or touches.effect != "execute":
+        return await _in_time(core, ready, say)
+    await asyncio.to_thread(scales.begin, tuple(use.path for use in touches.paths))
+    try:
+        return await _in_time(core, ready, say)
+    finally:
+        found = await asyncio.shield(asyncio.to_thread(scales.end))
+        more = max(found.deleted - (touches.deletes or 0), 0)  # the rest was counted before it ran
+        core.root.state.past.weighs(found.written, more)
 
 
 async def _in_time(core: Core, ready: Ready, say: Say) -> ev.Output:

@@ -69,8 +69,10 @@ class Guards:
     async def acts(self, proposed: Sequence[tuple[ToolCall, Any, Touches]]) -> dict[str, ev.Output]:
         """Looks at all of a batch before any of it runs. Gives the results of those that may not, by id."""
         refused: dict[str, ev.Output] = {}
+        past, whole = self._core.state.past, self._core.root.state.past
         for call, args, touches in proposed:
             act = act_of(call, args, touches)
+            past.within(whole)
             named = await self._ask("action", act)
             if named is None:
                 return refused
@@ -78,7 +80,8 @@ class Guards:
                 told = BLOCKED.format(check=named.check, message=named.found.message)
                 refused[call.call_id] = ev.Output((Text(told),), ok=False)
             else:
-                self._core.state.past.does(call.name, _written(act), touches.deletes or 0)
+                for each in (whole,) if past is whole else (whole, past):
+                    each.does(call.name, _written(act), touches.deletes or 0)
         return refused
 
     # ── contents ──
@@ -239,6 +242,7 @@ def act_of(call: ToolCall, args: Any, touches: Touches) -> Act:
         commands=_commands(command) if command else (),
         hosts=touches.hosts,
         deletes=touches.deletes,
+        reads=bool(command) and _reads(command),
     )
 
 
@@ -258,6 +262,12 @@ def _commands(line: str) -> tuple[tuple[str, ...], ...]:
         found += unwrapped(segment.words)
         found += [("cat", source) for source in segment.sources]
     return tuple(dict.fromkeys(found))
+
+
+def _reads(line: str) -> bool:
+    from agent_cli.permissions.rules import allows_line
+
+    return allows_line((), line) is not None
 
 
 def _nested(said: Any) -> list[str]:

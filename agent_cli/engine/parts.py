@@ -16,6 +16,7 @@ from agent_cli.guardrails.checks.armed import Armed
 from agent_cli.guardrails.gate import Gate
 from agent_cli.guardrails.kill_switch import Switches, none_on
 from agent_cli.guardrails.ledger import Children
+from agent_cli.guardrails.scales import Scales
 from agent_cli.kernel.commands import CheckpointMode, Verdict
 from agent_cli.kernel.events import OperatorNote, SessionStarted
 from agent_cli.kernel.limits import Limits
@@ -136,6 +137,7 @@ class Parts(msgspec.Struct, frozen=True):
     `guards` names the version, profile and mode of what watches it.
     `gate` is the account that the run shares with others, None for none.
     `joining` are tools of servers, which come later or change; None where there are none.
+    `scales` weigh what commands write and delete; None where no bound is set for that.
     `on_close` is called once, after the log was let go.
     """
 
@@ -183,6 +185,7 @@ class Parts(msgspec.Struct, frozen=True):
     gate: Gate | None = None
     guards: str = ""
     joining: Joining | None = None
+    scales: Scales | None = None
     on_close: Callable[[], None] = _nothing
 
     def told(self, warnings: tuple[str, ...]) -> list[OperatorNote]:

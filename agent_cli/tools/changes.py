@@ -17,7 +17,7 @@ MOST = 2_000
 """Entries that are looked at, the directory of the command first; about three microseconds each."""
 NAMED = 50
 """Changed paths that are told."""
-_MADE = frozenset(
+MADE = frozenset(
     {
         ".git", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".pytest_cache", ".mypy_cache",
         ".ruff_cache", ".hypothesis", ".cache", ".gradle", "target", ".DS_Store", ".coverage",
@@ -52,7 +52,7 @@ def changed_since(
     found: dict[str, None] = {}
     ignored = Ignored(root)
     named = (
-        young for path in also if (young := _young(path, since)) and not _MADE.intersection(path.split("/"))
+        young for path in also if (young := _young(path, since)) and not MADE.intersection(path.split("/"))
     )
     below = (
         young
@@ -132,13 +132,13 @@ def _look(directory: str, since: int) -> tuple[list[Young], list[str], int]:
     except OSError:
         return [], [], 1
     inner = [
-        entry.path for entry, _ in found if entry.name not in _MADE and entry.is_dir(follow_symlinks=False)
+        entry.path for entry, _ in found if entry.name not in MADE and entry.is_dir(follow_symlinks=False)
     ]
     young = [(entry, age) for entry, age in found if age >= since]
     younger = [
         Young(entry.path, age)
         for entry, age in young
-        if entry.name not in _MADE and not entry.is_dir(follow_symlinks=False)
+        if entry.name not in MADE and not entry.is_dir(follow_symlinks=False)
     ]
     if changed >= since and not young:  # something was here and is not any more
         younger.append(Young(directory, changed, is_dir=True))

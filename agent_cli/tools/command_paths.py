@@ -7,7 +7,7 @@ import glob
 import posixpath
 import re
 from collections.abc import Iterator
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -15,13 +15,13 @@ from agent_cli.permissions.runners import lines_of
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import Segment, scan, unwrapped
 from agent_cli.ports import PathUse
+from agent_cli.tools.sweeping import sweeps, swept
 from agent_cli.tools.workspace import Unresolved, resolved
 
 _WRITERS = frozenset({
     "rm", "rmdir", "mv", "cp", "ln", "tee", "touch", "mkdir", "chmod", "chown", "chgrp", "truncate", "dd", "install",
     "rsync", "shred", "unlink", "mktemp", "patch",
 })  # fmt: skip
-_DELETERS = frozenset({"rm", "unlink", "shred"})
 _ASKS = frozenset({"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"})
 _MOST = 500
 _MOST_WORDS = 5_000
@@ -55,14 +55,15 @@ def paths_of(command: str, cwd: str, depth: int = 0) -> Found:
     deleted: list[str] = []
     places, every = [cwd], [cwd]
     try:
-        for segment in scan(command).segments:
+        segments = scan(command).segments
+        for at, segment in enumerate(segments):
             if len(segment.words) > _MOST_WORDS:
                 return Found((), f"the command has more than {_MOST_WORDS:,} words")
             if sum(_WORKED_OUT.search(word) is not None for word in segment.words) > _MOST_PATTERNS:
                 return Found((), f"the command holds more than {_MOST_PATTERNS} patterns")
             uses |= dict.fromkeys(_uses(segment, places))
             uses |= dict.fromkeys(_within(segment, places, depth))
-            deleted += _deleted(segment, places)
+            deleted += _deleted(segment, places, fed=_feeds(segments, at))
             if segment.words[:1] == ("cd",):
                 into = segment.words[-1] if len(segment.words) > 1 else "~"
                 places = [resolved(into, place) for place in places] if into != "-" else every
@@ -87,17 +88,59 @@ def _within(segment: Segment, places: list[str], depth: int) -> Iterator[PathUse
         yield from found.uses
 
 
-def _deleted(segment: Segment, places: list[str]) -> Iterator[str]:
-    """What a command that deletes names; patterns as a shell would match them."""
+def _deleted(segment: Segment, places: list[str], *, fed: bool) -> Iterator[str]:
+    """What a command that deletes names; patterns as a shell would match them. Truncating is deleting.
+
+    `fed` says that what it prints goes to a command that deletes what it reads.
+    """
+    if segment.targets and (not segment.words or segment.words[0] in (":", "true")):
+        for target, place in product(segment.targets, places):
+            yield resolved(target, place)
     for view in unwrapped(segment.words):
-        if view[0] not in _DELETERS and view[:2] != ("git", "rm"):
-            continue
-        named = [word for word in view[1:] if not word.startswith("-")]
-        for word, place in product(named, places):
-            for spelled in _spelled(word, place, directories=True):
-                parent, name = posixpath.split(spelled.rstrip("/"))  # of a link, the link itself
-                entry = posixpath.join(resolved(parent or ".", place), name)
-                yield resolved(spelled, place) if name in ("", ".", "..", "~") else entry
+        if view[0] == "find" and (sweeps(view) or fed):
+            yield from (path for place in places for path in swept(view, place))
+        named = product(_named_by(view), places)
+        entries = (path for word, place in named for path in _entries(word, place))
+        yield from (path for path in entries if view[0] != "mv" or not Path(path).is_dir())
+
+
+def _entries(word: str, place: str) -> Iterator[str]:
+    """Where the word leads: of a link, the link itself. Raises Unresolved."""
+    for spelled in _spelled(word, place, directories=True):
+        parent, name = posixpath.split(spelled.rstrip("/"))
+        entry = posixpath.join(resolved(parent or ".", place), name)
+        yield resolved(spelled, place) if name in ("", ".", "..", "~") else entry
+
+
+def _feeds(segments: tuple[Segment, ...], at: int) -> bool:
+    """Whether `xargs rm` or its like is at the end of that pipe."""
+    while at + 1 < len(segments) and segments[at].joint == "|":
+        at += 1
+        views = list(unwrapped(segments[at].words))
+        if views and views[0][0] in ("xargs", "parallel"):
+            return any(view[0] in ("rm", "unlink", "shred") for view in views[1:])
+    return False
+
+
+def _named_by(view: tuple[str, ...]) -> list[str]:
+    """The words of a command that name what is gone behind it."""
+    plain = [word for word in view[1:] if not word.startswith("-")]
+    match view[0]:
+        case "rm" | "unlink" | "shred":
+            return plain
+        case "git" if view[1:2] == ("rm",):
+            return plain
+        case "mv" if len(plain) > 1 and "-n" not in view:  # what it comes over
+            return [plain[-1], *(f"{plain[-1]}/{posixpath.basename(word)}" for word in plain[:-1])]
+        case "truncate":
+            return plain if _empties(view) else []
+        case _:
+            return []
+
+
+def _empties(view: tuple[str, ...]) -> bool:
+    sizes = {f"{before}{word}" for before, word in pairwise(view)} | set(view)
+    return not {"-s0", "--size0", "--size=0"}.isdisjoint(sizes)
 
 
 def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:

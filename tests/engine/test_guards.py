@@ -22,14 +22,15 @@ from agent_cli.guardrails.checks.check import (
     Surface,
 )
 from agent_cli.guardrails.checks.past import Past
+from agent_cli.guardrails.scales import Weighed
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.usage import Usage
-from agent_cli.ports import Say
+from agent_cli.ports import Say, Touches
 from tests.fakes.log import ListLog
 from tests.fakes.models import Playing, says, wants
 from tests.fakes.sessions import open_session, run, say
-from tests.fakes.tools import FakeTool
+from tests.fakes.tools import FakeTool, PathArguments
 from tests.guardrails.made_up import made_up
 
 SECRET, (BODY,) = made_up("ghp_«:36»")
@@ -362,6 +363,68 @@ async def test_the_bytes_of_a_turn_are_counted_together():
     calls = wants(*(("write", each) for each in texts))
     await play(log, Playing(calls, says("ok")), tool, arms=arms)
     assert tool.ran == ["0", "1"]
+
+
+class Runs(FakeTool):
+    """A command, by what it says of itself."""
+
+    def touches(self, args: PathArguments, /) -> Touches:
+        return Touches("execute", args.path, command=args.path)
+
+
+class Told:
+    """Scales that say what a test says."""
+
+    def __init__(self, *found: Weighed) -> None:
+        self._found = list(found)
+
+    def begin(self, named: tuple[str, ...], /) -> None:
+        pass
+
+    def end(self) -> Weighed:
+        return self._found.pop(0)
+
+
+async def test_what_a_command_turns_out_to_have_written_keeps_the_next_from_running():
+    """Nobody can say that before it ran: the one that comes behind it is refused, and reading goes on."""
+    log, tool, reads = ListLog(), Runs("bash", read_only=False), FakeTool("read")
+    calls = [
+        wants(("bash", dict[str, object](path=line))) for line in ("./a.sh", "./b.sh", "./c.sh", "cat x")
+    ]
+    session = open_session(
+        Playing(*calls, wants(("read", {"path": "y"})), says("ok")),
+        tool,
+        reads,
+        log=log,
+        armed=Armed(actions=Actions(max_written_bytes=100, max_deleted_bytes=50)),
+        scales=Told(Weighed(60, 0), Weighed(41, 50), Weighed(0, 0)),
+    )
+    await run(session, say("go"))
+    await session.close()
+    assert tool.ran == ["./a.sh", "./b.sh", "cat x"]
+    assert reads.ran == ["y"]
+    refused = next(text for text, executed in results(log) if not executed)
+    assert "101 bytes were written in this turn, and at most 100 may be: only reading is left" in refused
+
+
+async def test_what_it_said_that_it_would_delete_counts_once():
+    class Deletes(Runs):
+        def touches(self, args: PathArguments, /) -> Touches:
+            return Touches("execute", args.path, command=args.path, deletes=30)
+
+    log, tool = ListLog(), Deletes("bash", read_only=False)
+    calls = [wants(("bash", dict[str, object](path=f"rm {name}"))) for name in "abc"]
+    session = open_session(
+        Playing(*calls, says("ok")),
+        tool,
+        log=log,
+        armed=Armed(actions=Actions(max_deleted_bytes=70)),
+        scales=Told(Weighed(0, 30), Weighed(0, 35), Weighed(0, 0)),
+    )
+    await run(session, say("go"))
+    await session.close()
+    assert tool.ran == ["rm a", "rm b"]
+    assert "95 bytes would be deleted in this turn" in results(log)[-1][0]
 
 
 async def test_a_mark_of_a_secret_is_not_written_over_the_secret():

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from agent_cli.guardrails.book import signals
+from agent_cli.guardrails.checks.armed import Actions, Armed
 from agent_cli.guardrails.ledger import Children
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Interrupt
@@ -514,3 +515,17 @@ async def test_its_reduction_is_its_own():
     assert not any(isinstance(event, ev.CompactionPerformed) for event in branches[""])
     assert ends(log)[0].outcome == "completed"
     await session.close()
+
+
+async def test_what_a_subtask_does_counts_in_the_turn_that_it_works_for():
+    """A bound that each subtask had for itself would be none."""
+    log = ListLog()
+    large = Playing(wants(("grep", {"path": "a"})), asks("q"), wants(("grep", {"path": "c"})), says("ok"))
+    small = Playing(wants(("grep", {"path": "b"})), says("found"))
+    session = opened(large, small, *tools(), log=log, armed=Armed(actions=Actions(max_per_turn={"grep": 2})))
+    await run(session, say("go"))
+    await session.close()
+    ran = [
+        event.executed for event in log.events if isinstance(event, ev.ToolReturned) and event.tool == "grep"
+    ]
+    assert ran == [True, True, False]

@@ -19,6 +19,7 @@ class Act(Plain, frozen=True):
     """A proposed call. `text` is its arguments as JSON with sorted keys, `texts` are the texts in them.
 
     `commands` are the words of each command of a shell line, as far as they can be told. `deletes` is bytes.
+    `reads` says that a command changes nothing.
     """
 
     call_id: str
@@ -32,6 +33,7 @@ class Act(Plain, frozen=True):
     commands: tuple[tuple[str, ...], ...] = ()
     hosts: tuple[str, ...] = ()
     deletes: int | None = None
+    reads: bool = False
 
 
 class Content(Plain, frozen=True):

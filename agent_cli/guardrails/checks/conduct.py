@@ -42,7 +42,7 @@ class Volume:
     """How much is written and deleted in one turn, in bytes, single calls being small or not."""
 
     name = "volume"
-    version = "1"
+    version = "2"
     surface: Surface = "action"
 
     def __init__(self, severity: Severity, written: int | None, deleted: int | None) -> None:
@@ -57,12 +57,16 @@ class Volume:
             ("written", self._written, past.written, written_by(subject)),
             ("deleted", self._deleted, past.deleted, subject.deletes or 0),
         )
+        works = subject.effect in ("write", "execute") and not subject.reads
         for what, most, so_far, more in sums:
-            if most is not None and more and so_far + more > most:
-                return Found(
-                    self._severity,
-                    f"{so_far + more:,} bytes would be {what} in this turn, and at most {most:,} may be",
-                )
+            if most is None or so_far + more <= most:
+                continue
+            if more:
+                told = f"{so_far + more:,} bytes would be {what} in this turn, and at most {most:,} may be"
+                return Found(self._severity, told)
+            if works:
+                told = f"{so_far:,} bytes were {what} in this turn, and at most {most:,} may be: only reading is left"
+                return Found(self._severity, told)
         return None
 
 

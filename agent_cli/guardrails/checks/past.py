@@ -59,6 +59,16 @@ class Past(msgspec.Struct):
         self.written += written
         self.deleted += deleted
 
+    def within(self, whole: Past) -> None:
+        """What a subtask does counts in the turn that it works for, with all else that runs in it."""
+        if whole is not self:
+            self.calls, self.written, self.deleted = dict(whole.calls), whole.written, whole.deleted
+
+    def weighs(self, written: int, deleted: int) -> None:
+        """What a call that ran has written and deleted beside what it said it would."""
+        self.written += written
+        self.deleted += deleted
+
     def _paths(self, call: ToolCall) -> list[str]:
         found = call.arguments or {}
         named: list[Any] = [found.get("path"), found.get("file_path")]
