@@ -20,6 +20,7 @@ from agent_cli.kernel.events import ApprovalRequested
 from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.asking import Question, flow, text_of
 from agent_cli.tui.editing import Edit
+from agent_cli.tui.entry import Entry
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.keys import Keys, pressed
@@ -93,7 +94,7 @@ class Approvals(Vertical, can_focus=True):
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="what")
         yield Lines(id="keys")
-        yield Input(compact=True)
+        yield Entry()
 
     @property
     def pending(self) -> tuple[ApprovalRequested, ...]:

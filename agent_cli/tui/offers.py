@@ -17,6 +17,7 @@ from textual.worker import Worker
 from agent_cli.kernel.errors import AgentError
 from agent_cli.talk.door import Door
 from agent_cli.talk.untrusted import clean_line
+from agent_cli.tui.entry import Entry
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.lines import Lines
@@ -79,7 +80,7 @@ class Offers(Vertical, can_focus=True):
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="ways")
-        yield Input(password=True, placeholder="the key; it is only shown as dots", compact=True)
+        yield Entry("the key; it is only shown as dots", password=True)
 
     def on_mount(self) -> None:
         self._draw()

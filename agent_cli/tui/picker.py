@@ -17,16 +17,17 @@ from textual.widgets.option_list import Option
 from agent_cli.kernel.errors import AgentError
 from agent_cli.talk.stage import Picking, Row
 from agent_cli.talk.untrusted import clean, clean_line
+from agent_cli.tui.entry import Entry
 
 PREVIEW = 14
 """Lines."""
 
 
-class Filter(Input):
+class Filter(Entry):
     """A slash at its beginning is none of a filter's: it begins a command, and `stray` gets it with what follows."""
 
     def __init__(self, stray: Callable[[Key], None]) -> None:
-        super().__init__(placeholder="type to filter; Enter chooses, Esc leaves", compact=True)
+        super().__init__("type to filter; Enter chooses, Esc leaves")
         self._stray = stray
         self._left = False
 

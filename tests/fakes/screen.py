@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from rich.console import Console
-from rich.segment import Segments
 from textual import events
 from textual.app import App
 from textual.pilot import Pilot
@@ -21,9 +18,12 @@ from agent_cli.talk.door import Door, Welcome
 from agent_cli.tui.app import AgentApp
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.ink import DARK, ink_of
+from tests.fakes.pictures import svg
 from tests.fakes.session import FakeSession
 
 INK = ink_of(DARK)
+ROUNDS = 50
+"""Turns of the loop in which no timer is to be seen."""
 WELCOME = Welcome("0.1.0", "~/src/parser", "scripted-1")
 
 
@@ -36,18 +36,12 @@ def rendered(item: Item, width: int) -> str:
 
 def drawn(item: Item, width: int) -> str:
     """The lines of one item as a picture."""
-    rows = item.layout(width, INK)
-    console = Console(
-        record=True,
-        width=width,
-        file=io.StringIO(),
-        color_system="truecolor",
-        force_terminal=True,
-        legacy_windows=False,
-    )
-    for row in range(rows):
-        console.print(Segments(item.line(row)), end="\n", overflow="crop", no_wrap=True)
-    return console.export_svg(title="", unique_id="block")
+    return svg([item.line(row) for row in range(item.layout(width, INK))], width)
+
+
+def pictured(app: App[Any]) -> str:
+    """What the whole screen shows, as a picture."""
+    return svg(app.screen._compositor.render_strips(), app.size.width)
 
 
 def shown(app: App[Any]) -> str:
@@ -72,6 +66,28 @@ async def still(pilot: Pilot[Any]) -> str:
         await pilot.pause()
         await pilot.pause()
     return now
+
+
+def timers() -> list[Any]:
+    """What the loop would wake for."""
+    loop: Any = asyncio.get_running_loop()
+    return [handle for handle in loop._scheduled if not handle.cancelled()]
+
+
+async def nothing_wakes() -> bool:
+    for _ in range(ROUNDS):
+        if timers():
+            return False
+        await asyncio.sleep(0)
+    return True
+
+
+async def comes_to_rest(seconds: float = 20.0) -> None:
+    """Waits until nothing more would happen by itself."""
+    end = time.monotonic() + seconds
+    while not await nothing_wakes():
+        assert time.monotonic() < end, timers()
+        await asyncio.sleep(0.01)
 
 
 def strike(app: App[Any], text: str) -> None:

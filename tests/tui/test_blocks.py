@@ -1,4 +1,4 @@
-"""Each kind of item, at three widths."""
+"""Each kind of item, at four widths."""
 
 from __future__ import annotations
 
@@ -134,9 +134,10 @@ def test_item(name: str, width: int, words: SnapshotAssertion):
     assert text == words
 
 
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_item_in_its_colours(name: str, picture: SnapshotAssertion):
-    assert drawn(SAMPLES[name](), 80) == picture
+def test_item_in_its_colours(name: str, width: int, picture: SnapshotAssertion):
+    assert drawn(SAMPLES[name](), width) == picture
 
 
 @pytest.mark.parametrize("width", WIDTHS)

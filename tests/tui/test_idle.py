@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from typing import Any
 
 from agent_cli.engine.clock import SystemClock
 from agent_cli.kernel.switching import KillSwitch
 from tests.fakes.models import Playing, says
-from tests.fakes.screen import screen, sees, shown, strike
+from tests.fakes.screen import comes_to_rest, nothing_wakes, screen, sees, shown, strike
 from tests.fakes.sessions import open_session
-
-ROUNDS = 50
-
-
-def timers() -> list[Any]:
-    """What the loop would wake for."""
-    loop: Any = asyncio.get_running_loop()
-    return [handle for handle in loop._scheduled if not handle.cancelled()]
-
-
-async def nothing_wakes() -> bool:
-    for _ in range(ROUNDS):
-        if timers():
-            return False
-        await asyncio.sleep(0)
-    return True
-
-
-async def comes_to_rest(seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not await nothing_wakes():
-        assert time.monotonic() < end, timers()
-        await asyncio.sleep(0.01)
 
 
 class Board:

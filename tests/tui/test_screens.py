@@ -1,4 +1,4 @@
-"""Whole screens: as text at three widths, and as pictures where colour is the point."""
+"""Whole screens: as text and as pictures at four widths, and in light colours."""
 
 from __future__ import annotations
 
@@ -7,36 +7,21 @@ from syrupy.assertion import SnapshotAssertion
 
 from agent_cli.kernel import events as ev
 from agent_cli.talk.door import Welcome
-from tests.fakes.screen import screen, sees, shown, still
+from tests.fakes.screen import pictured, screen, sees, shown, still
 from tests.fakes.session import FakeSession
-from tests.tui.samples import HOSTILE, asks, whole_turn
+from tests.tui.samples import HOSTILE, whole_turn
 
 SIZES = [(40, 16), (80, 24), (120, 40), (200, 50)]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
-async def test_a_turn(size: tuple[int, int], words: SnapshotAssertion):
+async def test_a_turn(size: tuple[int, int], words: SnapshotAssertion, picture: SnapshotAssertion):
     session = FakeSession()
     whole_turn(session)
-    async with screen(session, size=size) as (_app, pilot):
+    async with screen(session, size=size) as (app, pilot):
         await sees(pilot, "── done")
         assert await still(pilot) == words
-
-
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size[0]))
-async def test_an_approval(size: tuple[int, int], words: SnapshotAssertion):
-    session = FakeSession()
-    asks(session)
-    async with screen(session, size=size) as (_app, pilot):
-        await sees(pilot, "1 of 2")
-        assert await still(pilot) == words
-
-
-async def test_the_menu(words: SnapshotAssertion):
-    async with screen() as (_app, pilot):
-        await pilot.press("slash", "q")
-        await sees(pilot, "/quit")
-        assert await still(pilot) == words
+        assert pictured(app) == picture
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
@@ -50,16 +35,7 @@ async def test_colours(theme: str, picture: SnapshotAssertion):
     async with screen(session, size=(100, 48), welcome=welcome) as (app, pilot):
         await sees(pilot, "five times")
         await still(pilot)
-        assert app.export_screenshot() == picture
-
-
-async def test_colours_of_an_approval(picture: SnapshotAssertion):
-    session = FakeSession()
-    asks(session)
-    async with screen(session, size=(100, 30)) as (app, pilot):
-        await sees(pilot, "1 of 2")
-        await still(pilot)
-        assert app.export_screenshot() == picture
+        assert pictured(app) == picture
 
 
 async def test_without_colour_nothing_is_lost(monkeypatch: pytest.MonkeyPatch):
