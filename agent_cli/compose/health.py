@@ -58,6 +58,7 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
     except AgentError as problem:
         yield Condition("tools", "wrong", str(problem), "Correct the names in your config.")
     yield from _skills(loaded)
+    yield from _hooks(loaded)
     if servers := [
         str(file) for place in (loaded.user, loaded.project) if place and (file := place / MCP).is_file()
     ]:
@@ -89,6 +90,20 @@ def _skills(loaded: Loaded) -> Iterator[Condition]:
         )
     else:
         yield Condition("skills", "ok", ", ".join(each.name for each in found.found) or "none")
+
+
+def _hooks(loaded: Loaded) -> Iterator[Condition]:
+    """Nothing where there are none."""
+    if not loaded.settings.hooks:
+        return
+    from agent_cli.compose.hooks import line, strange
+
+    if wrong := strange(loaded):
+        yield Condition(
+            "hooks", "note", "\n".join(wrong), "Correct them in the config; docs/hooks.md says how."
+        )
+    else:
+        yield Condition("hooks", "ok", line(loaded.settings))
 
 
 def _switches(options: RunOptions, loaded: Loaded) -> Iterator[Condition]:

@@ -16,6 +16,7 @@ from agent_cli.compose.budgets import budget_line, compaction, limits, request_s
 from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.folds import FoldFile
 from agent_cli.compose.habits import habits, keep
+from agent_cli.compose.hooks import hooks_of
 from agent_cli.compose.instructions import Nested, standing
 from agent_cli.compose.log import Kept, session_db, session_ids
 from agent_cli.compose.models import fallbacks, strange
@@ -151,6 +152,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         armed=replace(armed(loaded), habits=Habits() if options.ephemeral else habits(options)),
         signals=watch(),
         fresh_signals=watch,
+        hooks=hooks_of(settings, kept.log.session, made.started, root_of(options, loaded)),
         watchdog=watchdog_mode(settings, attended=options.attended),
         own_tools=own,
         joining=hub_of(options, loaded, frozenset(settings.tools.disable)),

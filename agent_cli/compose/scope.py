@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from agent_cli.compose.hooks import line as hook_line
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.skills import roots, skills_of
 from agent_cli.config import places, trust
+from agent_cli.config.hook_files import files_of
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.permissions import rules
@@ -90,6 +92,7 @@ def facts(
     settings, home = loaded.settings, places.home_dir(options.environ)
     control = [root / name for name in CONTROL_FILES]
     control += [home / name for name in SHELL_STARTS]
+    control += files_of([row.given() for row in settings.hooks], root)
     control += [loaded.user, places.state_dir(options.environ) / trust.FILE, places.database(options.environ)]
     return Facts(
         mode=settings.permissions.mode,
@@ -128,6 +131,7 @@ def gates(options: RunOptions, loaded: Loaded) -> tuple[tuple[str, str], ...]:
         ("plans", plans + (approved if plans != "off" else "")),
         ("shell searches", given.search_gate),
         ("sandbox", confined if confined == "off" else f"{confined}, network {network}"),
+        *((("hooks", hook_line(settings)),) if settings.hooks else ()),
         *((("left out", "not trusted yet: " + ", ".join(loaded.left_out)),) if loaded.left_out else ()),
     )
 

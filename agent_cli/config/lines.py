@@ -63,10 +63,14 @@ def _json(text: str) -> Iterator[Place]:
 
 def _toml(text: str) -> Iterator[Place]:
     """Of every table and every key that begins a line."""
-    above: tuple[str, ...] = ()
+    above: tuple[str | int, ...] = ()
+    counts: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if table := _TABLE.match(line):
-            above = _parts(table[1])
+            above = named = _parts(table[1])
+            if line.lstrip().startswith("[["):
+                counts[named] = counts.get(named, -1) + 1
+                above = (*named, counts[named])
             yield above, number
         elif setting := _SETTING.match(line):
             path = (*above, *_parts(setting[1]))

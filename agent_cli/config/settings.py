@@ -5,10 +5,11 @@ The annotations are the schema, evaluated once: `fields` walks them, `check` rea
 
 from typing import Annotated, Literal
 
-from agent_cli.config.kinds import Count, Name, Section, says
+from agent_cli.config.kinds import Count, Name, Section, read, says
 from agent_cli.config.sections.context import Checkpoint, Compaction
 from agent_cli.config.sections.delegated import Claude
 from agent_cli.config.sections.guardrails import Guardrails
+from agent_cli.config.sections.hooks import HookRow, hook
 from agent_cli.config.sections.limits import Admission, Agent, Budgets, Safety
 from agent_cli.config.sections.model import Model, ModelCard, Provider
 from agent_cli.config.sections.screen import Session, Ui
@@ -45,6 +46,13 @@ class Settings(Section, frozen=True):
     sandbox: Annotated[Confined, says("What shell commands may do, held by the system.")] = Confined()
     url_scope: Annotated[UrlScope, says("Which hosts the tools may reach.")] = UrlScope()
     mcp: Annotated[Mcp, says("Servers of tools.")] = Mcp()
+    hooks: Annotated[
+        tuple[Annotated[HookRow, read(hook)], ...],
+        says(
+            "Programs that are run where something happens in a session: event, command or argv, and maybe matcher, timeout, "
+            "gate, name. Lists of several files are joined."
+        ),
+    ] = ()
     admission: Annotated[Admission, says("The account that runs share.")] = Admission()
     safety: Annotated[Safety, says("The watchdog.")] = Safety()
     watchdog: Annotated[WatchdogSettings, says("What the watchdog looks for.")] = WatchdogSettings()

@@ -30,7 +30,8 @@ from agent_cli.kernel.values import Plain
 from agent_cli.kernel.wire import is_list, is_object
 
 PREFIX = "AGENT_CLI_"
-NOT_SETTINGS = {"AGENT_CLI_HOME"}
+NOT_SETTINGS = {"AGENT_CLI_HOME", "AGENT_CLI_HOOK_EVENT", "AGENT_CLI_PROJECT_DIR"}
+"""The last two are what a hook finds in its environment; it may run this program."""
 JOINED = {
     "permissions.allow",
     "permissions.deny",
@@ -39,6 +40,7 @@ JOINED = {
     "path_scope.allow_paths",
     "url_scope.allow",
     "url_scope.deny",
+    "hooks",
 }
 PATHS = {"session.db", "session.answer_schema", "agent.system_prompt_file"}
 OPERATORS = {"ui.status_command"}
@@ -323,6 +325,9 @@ def _joined(
     tree: dict[str, Any], path: fields.Path, found: list[Any], base: Path, environ: Mapping[str, str]
 ) -> list[Any]:
     """Each item once. What a stronger layer says of a path replaces what a weaker one said."""
+    if path == ("hooks",):
+        before: list[Any] = tree.get("hooks", [])
+        return [*before, *(each for each in found if each not in before)]
     held: list[Any] = tree.get(path[0], {}).get(path[1], [])
     if path[0] != "path_scope":
         return list(dict.fromkeys([*held, *found]))

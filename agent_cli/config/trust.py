@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent_cli.config import files, places
+from agent_cli.config.hook_files import files_of
 from agent_cli.config.settings import Settings
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.wire import is_object
@@ -79,7 +80,7 @@ class Waiting(NamedTuple):
 
     @property
     def all(self) -> tuple[str, ...]:
-        return (*self.keys, *self.names)
+        return tuple(dict.fromkeys((*self.keys, *self.names)))
 
 
 def waiting(project: Path) -> Waiting:
@@ -99,6 +100,10 @@ def waiting(project: Path) -> Waiting:
             digest.update(f"\0{path.relative_to(base)}\0".encode(errors="surrogateescape"))
             with contextlib.suppress(OSError):
                 digest.update(hashlib.blake2b(path.read_bytes()).digest())
+    for path in files_of(tree.get("hooks"), project.parent):
+        digest.update(f"\0{path}\0".encode(errors="surrogateescape"))
+        with contextlib.suppress(OSError):
+            digest.update(hashlib.blake2b(path.read_bytes()).digest())
     return Waiting(tuple(held), names, digest.hexdigest())
 
 

@@ -53,9 +53,33 @@ class Batch:
             for call in self._proposed:
                 self._core.record(ev.ToolCallProposed(call))
             if stopping(self._core) is None:
-                await self._run_vetted([self._vet(call) for call in self._proposed])
+                await self._run_vetted(await self._vetted())
         finally:
             self.settle_rest(calls.not_run(self._core))
+
+    async def _vetted(self) -> list[Ready | Refused]:
+        if self._core.parts.hooks is None:
+            return [self._vet(call) for call in self._proposed]
+        from agent_cli.engine.hooked_calls import before  # only who has hooks pays for them
+
+        return [
+            self._vet(call)
+            if call.call_id in self._answered
+            else await before(self._core, call, cut=call.call_id in self._cut)
+            for call in self._proposed
+        ]
+
+    async def _unanswered(self, ready: list[Ready]) -> list[Ready]:
+        """Those that hooks do not refuse, with the rulings that they gave in the operator's place."""
+        if self._core.parts.hooks is None:
+            return ready
+        from agent_cli.engine.hooked_calls import answered
+
+        found = await answered(self._core, ready)
+        for each in found:
+            if isinstance(each, Refused):
+                self._settle(each.call, each.output)
+        return [each for each in found if isinstance(each, Ready)]
 
     def _vet(self, call: ToolCall) -> Ready | Refused:
         if call.call_id in self._answered:
@@ -89,7 +113,8 @@ class Batch:
                 self._settle(refused.call, refused.output)
         if stopping(self._core) is not None:
             return
-        allowed = await self._approve([ready for ready in vetted if isinstance(ready, Ready)])
+        open_ones = await self._unanswered([ready for ready in vetted if isinstance(ready, Ready)])
+        allowed = await self._approve(open_ones)
         allowed = await self._looked_at_again(allowed)
         for group in _groups(allowed, self._side_by_side()):
             if not await self._run_as_paced(group):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -73,10 +73,17 @@ def not_run(core: Core) -> str:
     return f"{UNREACHED}: {core.cut_off}" if core.cut_off else UNREACHED
 
 
-def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
+def vet(
+    core: Core,
+    call: ToolCall,
+    *,
+    cut: bool = False,
+    ease: Callable[[Proposal, Ruling], Ruling] | None = None,
+) -> Ready | Refused:
     """Nothing of the call runs here. A tool or a rule that raises counts as deny.
 
-    `cut` says that its arguments were cut off: it runs only if it changes nothing.
+    `cut` says that its arguments were cut off: it runs only if it changes nothing. `ease` gives the ruling as a hook would
+    have it.
     """
     tool = core.tools().get(call.name)
     if tool is None:
@@ -95,6 +102,7 @@ def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
         log.exception("tool %s cannot say what it would touch", call.name)
         return Refused(call, failure(CRASHED.format(name=call.name, problem=_named(problem))))
     ruling = judge(core, proposal)
+    ruling = ease(proposal, ruling) if ease else ruling
     if ruling.verdict == "deny":
         return Refused(call, failure(denial(ruling)))
     if not core.tally.take(core.hub.turn, call.name, tuning.max_calls):
@@ -104,9 +112,13 @@ def vet(core: Core, call: ToolCall, *, cut: bool = False) -> Ready | Refused:
     return Ready(call, tool, args, proposal, ruling)
 
 
-def judge(core: Core, proposal: Proposal) -> Ruling:
+def judge(core: Core, proposal: Proposal, *, attended: bool = False) -> Ruling:
+    """With `attended`, as if somebody were there to be asked."""
     try:
-        return core.parts.judge(proposal, core.facts())
+        facts = core.facts()
+        return core.parts.judge(
+            proposal, msgspec.structs.replace(facts, attended=True) if attended else facts
+        )
     except Exception as problem:  # a rule that raises counts as deny, whatever it raised
         log.exception("permission rule failed")
         return Ruling(
@@ -196,6 +208,10 @@ async def _enter(core: Core, ready: Ready, output: ev.Output, room: Room, second
     if output.ok:
         core.state.past.know(tuple(use.path for use in touches.paths if use.access == "r"))
     settle(core, call, output, executed=True, seconds=seconds)
+    if core.parts.hooks is not None:
+        from agent_cli.engine.hooking import returned  # only who has hooks pays for them
+
+        await returned(core, call, ready.args, output)
 
 
 def _writable(call: ToolCall, output: ev.Output) -> ev.Output:

@@ -56,6 +56,10 @@ class Checkpoints:
     async def _write(self, dropped: tuple[Item, ...], keeps_from: int, note: str, by: ev.DeclaredBy) -> None:
         """A record may be longer than what it stands for: the boundary is what was asked for."""
         core, clock = self._core, self._core.parts.clock
+        if core.parts.hooks is not None:
+            from agent_cli.engine.hooking import compacting  # only who has hooks pays for them
+
+            note = await compacting(core, "checkpoint", note)
         begun, before, spent = clock.monotonic(), context_size(core), core.state.total.cost
         own, untrue = core.parts.checkpointer, makes_things_up(core)
         if own is not None:

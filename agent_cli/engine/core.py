@@ -18,6 +18,7 @@ from agent_cli.engine.cleaning import SECRETS, Cleaner, finding
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.fold import Keeper
 from agent_cli.engine.guards import Guards
+from agent_cli.engine.hooked import Hooked
 from agent_cli.engine.hub import Branch, Hub
 from agent_cli.engine.outside import Outside
 from agent_cli.engine.parts import Parts
@@ -128,6 +129,7 @@ class Core:
         self._know_budget()
         self.watchdog.restore(self.state.halts.watchdog, self.state.halts.mode)
         self.tally = Tally()
+        self.hooked = Hooked()
 
     # ── facts ──
 
@@ -141,6 +143,8 @@ class Core:
         if kinds and (told := finding(event, kinds)) is not None:
             self.record(told)
         self._post(event)
+        if self.parts.hooks is not None and self.root.hooked.began:
+            self._notify(event)
         if isinstance(event, ev.UsageReported) and event.purpose != "step":
             self.cut(budgets.cost_breach(self.spent(), self.limits))
         for alert in self.watchdog.found():
@@ -158,6 +162,13 @@ class Core:
             gate.saw(event, self.parts.clock.now())
         except StoreError as problem:
             self.root.cut(Down(POOL, "action", str(problem)))
+
+    def _notify(self, event: ev.Recorded) -> None:
+        from agent_cli.hooks.notices import about  # only who has hooks pays for them
+
+        facts = about(event, inner=self.above is not None)
+        if facts is not None and self.parts.hooks is not None:
+            self.parts.hooks.later({"turn": self.hub.turn, "agent": self.name, **facts})
 
     def _apply(self, entry: ev.Entry) -> None:
         self._keeper.see(entry, live=self._live)

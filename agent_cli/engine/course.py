@@ -33,6 +33,14 @@ class Course:
 
     async def ending(self) -> Ending | None:
         """Runs the turn in the task that awaits it. None when the log broke."""
+        ending = await self._ending()
+        if ending is not None and self._core.parts.hooks is not None:
+            from agent_cli.engine.hooking import over  # only who has hooks pays for them
+
+            await over(self._core, ending)
+        return ending
+
+    async def _ending(self) -> Ending | None:
         core = self._core
         limit = core.parts.limits.max_duration
         above = core.above.deadline if core.above else None

@@ -17,6 +17,7 @@ from agent_cli.guardrails.gate import Gate
 from agent_cli.guardrails.kill_switch import Switches, none_on
 from agent_cli.guardrails.ledger import Children
 from agent_cli.guardrails.scales import Scales
+from agent_cli.hooks.port import Hooks
 from agent_cli.kernel.commands import CheckpointMode, Verdict
 from agent_cli.kernel.events import OperatorNote, SessionStarted
 from agent_cli.kernel.limits import Limits
@@ -135,7 +136,7 @@ class Parts(msgspec.Struct, frozen=True):
     `folds` keeps what a long log came to, None where it is always read from its beginning.
     `switches` are the kill switches that are on now.
     `guards` names the version, profile and mode of what watches it.
-    `gate` is the account that the run shares with others, None for none.
+    `gate` is the account that the run shares with others, None for none. `hooks` are the operator's, None for none.
     `joining` are tools of servers, which come later or change; None where there are none.
     `scales` weigh what commands write and delete; None where no bound is set for that.
     `on_close` is called once, after the log was let go.
@@ -186,6 +187,7 @@ class Parts(msgspec.Struct, frozen=True):
     guards: str = ""
     joining: Joining | None = None
     scales: Scales | None = None
+    hooks: Hooks | None = None
     on_close: Callable[[], None] = _nothing
 
     def told(self, warnings: tuple[str, ...]) -> list[OperatorNote]:

@@ -284,6 +284,10 @@ class Reducer:
     async def _summarize(self, found: reduce.Cut, focus: str) -> None:
         """Raises AgentError where no summary came, or one that is no smaller than what it replaces."""
         core = self._core
+        if core.parts.hooks is not None:
+            from agent_cli.engine.hooking import compacting  # only who has hooks pays for them
+
+            focus = await compacting(core, "compaction", focus)
         clock = core.parts.clock
         begun, before, spent = clock.monotonic(), self._size(), core.state.total.cost
         own = core.parts.compactor

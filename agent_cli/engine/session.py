@@ -171,6 +171,10 @@ class Session:
         self._stop()
         await self.subtasks.close()
         await self._idle.wait()
+        if self._core.parts.hooks is not None:
+            from agent_cli.engine.hooking import close  # only who has hooks pays for them
+
+            await close(self._core, reason)
         try:
             if self.state.started and self._core.trunk.failure is None:
                 self._core.record(ev.SessionEnded(reason))
@@ -318,12 +322,8 @@ class Session:
             core.record(ev.ModelSwitched(core.model.provider.name, core.model.card.id, "chosen on resume"))
         for note in self._notices:
             core.record(note)
-            log.log(
-                logging.INFO if note.level in ("detail", "info") else logging.WARNING,
-                "%s: %s",
-                self.id,
-                note.text,
-            )
+            level = logging.INFO if note.level in ("detail", "info") else logging.WARNING
+            log.log(level, "%s: %s", self.id, note.text)
         self._notices = []
         self._resumed = False
 

@@ -45,7 +45,7 @@ class Turn:
         self._deadline = deadline
         self._steer = steer
         self._grace: Breach | None = None
-        self._empty = 0
+        self._empty = self._gone_on = 0
         self._continued = False
         self._told: set[ev.Exhausted] = set()
         self._must = ""
@@ -54,6 +54,10 @@ class Turn:
     async def run(self) -> Ending:
         """Raises Stopped where a guardrail cuts it, ProviderError where the service ended it."""
         stopping.check(self._core)
+        if self._core.parts.hooks is not None:
+            from agent_cli.engine.hooking import begin  # only who has hooks pays for them
+
+            await begin(self._core)
         await self._reducer.begin()
         while True:
             await self._seam()
@@ -79,7 +83,7 @@ class Turn:
                 raise Stopped(
                     endings.invalid(BROKE_OFF.format(reason=finished.native_reason or "no reason given"))
                 )
-            elif not self._steer() and not self._forced():
+            elif not await self._steered() and not self._forced() and not await self._held_up(finished):
                 return self._answered(finished)
 
     def _forced(self) -> bool:
@@ -91,12 +95,31 @@ class Turn:
         self._were_forced.update(due[:1])
         return bool(due)
 
+    async def _steered(self) -> int:
+        """Messages that came, but for those that a hook does not let through."""
+        if self._core.parts.hooks is not None:
+            from agent_cli.engine.hooking import steered
+
+            await steered(self._core)
+        return self._steer()
+
+    async def _held_up(self, finished: ev.Finished) -> bool:
+        """Whether a hook has the turn go on; a message that came while it was asked does, too."""
+        if self._core.parts.hooks is None:
+            return False
+        from agent_cli.engine.hooking import goes_on
+
+        if await goes_on(self._core, text_of(finished.parts), self._gone_on):
+            self._gone_on += 1
+            return True
+        return bool(await self._steered())
+
     # ── between steps ──
 
     async def _seam(self) -> None:
         """Before each model request: what came in, what is used up, what still fits."""
         core = self._core
-        self._steer()
+        await self._steered()
         stopping.check(core)
         await join(core)
         self._warn()
@@ -181,6 +204,10 @@ class Turn:
         await batch.run()
         stopping.check(core)
         nested.join(core)
+        if core.hooked.words:
+            from agent_cli.engine.hooking import join
+
+            join(core)
         if word := core.watchdog.word():
             core.record(ev.OperatorMessage((Text(word),), by="product"))
 

@@ -40,6 +40,7 @@ class Child:
         env: Mapping[str, str],
         on_output: Sink,
         on_error: Sink | None = None,
+        stdin: int = subprocess.DEVNULL,
         pass_fds: Sequence[int] = (),
         mark: str = "",
         sandbox: Sandbox = UNCONFINED,
@@ -50,7 +51,7 @@ class Child:
         def make(words: Sequence[str]) -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 words,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT if on_error is None else subprocess.PIPE,
                 cwd=cwd,
@@ -60,8 +61,7 @@ class Child:
                 start_new_session=True,
             )
 
-        self._started = " ".join(argv).strip()
-        self._process = sandbox.start(argv, make)
+        self._started, self._process = " ".join(argv).strip(), sandbox.start(argv, make)
         self.group = self._process.pid
         self._loop = asyncio.get_running_loop()
         self._open: dict[int, Sink] = {}

@@ -39,7 +39,7 @@ permissions.mode permissions.allow permissions.plan_mode permissions.plan_approv
 permissions.require_plan_artifact permissions.deny
 path_scope.allow_paths sandbox.mode sandbox.network url_scope.allow url_scope.deny
 mcp.enabled mcp.wait mcp.share
-admission.pool admission.when_full admission.wait admission.lease admission.hard admission.estimate_usd
+hooks admission.pool admission.when_full admission.wait admission.lease admission.hard admission.estimate_usd
 admission.estimate_calls_per_minute admission.degraded_concurrency
 safety.bash_search_gate safety.small_tier_parent safety.watchdog watchdog.profile watchdog.signals.NAME.threshold
 watchdog.signals.NAME.severity watchdog.signals.NAME.scope watchdog.signals.NAME.enabled
