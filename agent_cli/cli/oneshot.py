@@ -90,6 +90,7 @@ async def _print(
                 out.voice.note(told)
     if start.prompt and "@" in start.prompt:
         content += _named(opened, start.prompt, out)
+        content += await _resources(opened, start.prompt, out)
     if start.driven and isinstance(out, StreamPrinter):
         from agent_cli.headless.driven import drive
 
@@ -106,6 +107,21 @@ def _named(opened: Opened, prompt: str, out: Printer) -> tuple[Block, ...]:
     for trouble in troubles:
         out.voice.note(trouble)
     return files
+
+
+async def _resources(opened: Opened, prompt: str, out: Printer) -> tuple[Block, ...]:
+    """What servers hold at the addresses that the prompt names."""
+    servers = opened.session.servers
+    if servers is None:
+        return ()
+    from agent_cli.talk.commands.served import named_in, read
+
+    found = named_in(prompt, servers)
+    try:
+        return await read(servers, found)
+    except AgentError as problem:
+        out.voice.note(str(problem))
+        return ()
 
 
 def _first(start: Start) -> tuple[Block, ...]:

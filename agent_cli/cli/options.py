@@ -272,6 +272,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "agent_cli.cli.permissions",
         "Say what the permission gate would decide; find dead rules.",
     ),
+    "mcp": ("agent_cli.cli.servers", "Servers of tools (MCP): list, add, remove, try them."),
     "doctor": (
         "agent_cli.cli.doctor",
         "Look whether everything that is needed is there; exit 1 where it is not.",

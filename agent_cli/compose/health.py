@@ -8,13 +8,12 @@ from contextlib import suppress
 from agent_cli.compose.health_of_machine import of_machine
 from agent_cli.compose.health_of_models import of_models
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.served import conditions
 from agent_cli.compose.session import prepare
 from agent_cli.compose.skills import skills_of
 from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.talk.health import Condition
-
-MCP = "mcp.json"
 
 
 def examine(options: RunOptions) -> tuple[Condition, ...]:
@@ -37,6 +36,7 @@ def _examined(options: RunOptions) -> Iterator[Condition]:
         yield from _config(loaded)
         yield from of_models(options, loaded)
         yield from _switches(options, loaded)
+        yield from conditions(options, loaded)
     yield from of_machine(options, loaded)
 
 
@@ -59,13 +59,6 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
         yield Condition("tools", "wrong", str(problem), "Correct the names in your config.")
     yield from _skills(loaded)
     yield from _hooks(loaded)
-    if servers := [
-        str(file) for place in (loaded.user, loaded.project) if place and (file := place / MCP).is_file()
-    ]:
-        yield Condition(
-            "MCP servers", "note", f"{', '.join(servers)}: no server in it is started, this version cannot",
-            "Nothing is to be done; what the model shall use beside the built-in tools goes into .agents/tools/*.toml.",
-        )  # fmt: skip
     if loaded.left_out:
         yield Condition(
             "trust", "note", f"this project is not trusted; left out: {', '.join(loaded.left_out)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,18 +50,30 @@ def hub_of(options: RunOptions, loaded: Loaded, withheld: frozenset[str]) -> Hub
     found = [each for each in named(options, loaded) if each.entry.enabled] if settings.enabled else []
     if not found:
         return None
+    made = hub(options, loaded, found, wait=settings.wait, withheld=withheld)
+    made.start()
+    return made
+
+
+def hub(
+    options: RunOptions,
+    loaded: Loaded,
+    found: Iterable[Named],
+    *,
+    wait: float,
+    withheld: frozenset[str] = frozenset(),
+) -> Hub:
+    """Those servers, not started yet."""
     from agent_cli.mcp.connection import Around
     from agent_cli.mcp.hub import Hub
 
-    hub = Hub(
+    return Hub(
         [server(options, loaded, each) for each in found],
-        wait=settings.wait,
-        share=settings.share,
+        wait=wait,
+        share=loaded.settings.mcp.share,
         withheld=withheld,
         around=Around(_ward(), str(root_of(options, loaded))),
     )
-    hub.start()
-    return hub
 
 
 def told(options: RunOptions, loaded: Loaded) -> tuple[str, ...]:

@@ -97,46 +97,46 @@ class Member(NamedTuple):
 
 def _json_attempts(text: str, rule: str, verdict: Verdict) -> Iterator[str]:
     new = json.dumps(rule, ensure_ascii=False)
-    top = _blank(text, 0)
-    members = _members(text, top)
+    top = blank(text, 0)
+    members = members_of(text, top)
     permissions = members.get("permissions")
     if permissions is None:
-        yield _into_object(text, top, members, f'"permissions": {{"{verdict}": [{new}]}}')
+        yield into_object(text, top, members, f'"permissions": {{"{verdict}": [{new}]}}')
         return
-    inner = _members(text, permissions.start)
+    inner = members_of(text, permissions.start)
     rules = inner.get(verdict)
     if rules is None:
-        yield _into_object(text, permissions.start, inner, f'"{verdict}": [{new}]')
+        yield into_object(text, permissions.start, inner, f'"{verdict}": [{new}]')
     else:
         yield _into_array(text, rules, new)
 
 
-def _members(text: str, place: int) -> dict[str, Member]:
+def members_of(text: str, place: int) -> dict[str, Member]:
     """The members of the object that begins at `place`, in their order."""
     members: dict[str, Member] = {}
-    place = _blank(text, place + 1)
+    place = blank(text, place + 1)
     while text[place] != "}":
         name, after = DECODER.raw_decode(text, place)
-        start = _blank(text, _blank(text, after) + 1)
+        start = blank(text, blank(text, after) + 1)
         _, end = DECODER.raw_decode(text, start)
         members[name] = Member(place, start, end)
         place = _behind_comma(text, end)
     return members
 
 
-def _into_object(text: str, place: int, members: dict[str, Member], new: str) -> str:
+def into_object(text: str, place: int, members: dict[str, Member], new: str) -> str:
     """Behind the last member, spaced like that one; into an empty object on a line of its own."""
     if members:
         last = list(members.values())[-1]
         return f"{text[: last.end]},{_before(text, last.key) or ' '}{new}{text[last.end :]}"
     indent = _indent(text, place)
-    closing = _blank(text, place + 1)
+    closing = blank(text, place + 1)
     return f"{text[: place + 1]}\n{indent}  {new}\n{indent}{text[closing:]}"
 
 
 def _into_array(text: str, array: Member, new: str) -> str:
     """Behind the last element, spaced like that one."""
-    place = _blank(text, array.start + 1)
+    place = blank(text, array.start + 1)
     start = end = 0
     while text[place] != "]":
         start = place
@@ -149,8 +149,8 @@ def _into_array(text: str, array: Member, new: str) -> str:
 
 def _behind_comma(text: str, place: int) -> int:
     """The next member or element, or the closing bracket."""
-    place = _blank(text, place)
-    return _blank(text, place + 1) if text[place] == "," else place
+    place = blank(text, place)
+    return blank(text, place + 1) if text[place] == "," else place
 
 
 def _before(text: str, place: int) -> str:
@@ -163,7 +163,7 @@ def _indent(text: str, place: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _blank(text: str, place: int) -> int:
+def blank(text: str, place: int) -> int:
     """The first place from there on that is not white space."""
     found = BLANK.match(text, place)
     return found.end() if found else place

@@ -22,6 +22,7 @@ from agent_cli.kernel.commands import CheckpointMode, Verdict
 from agent_cli.kernel.events import OperatorNote, SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
+from agent_cli.kernel.serving import Served
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.kernel.watching import WatchdogMode
 from agent_cli.ports import (
@@ -85,7 +86,7 @@ def _no_walks(rule: str) -> None:
     """No tool walks a tree."""
 
 
-class Joining(Protocol):
+class Joining(Served, Protocol):
     """Tools that come and go while a session runs. Raises nothing."""
 
     async def settle(self, waits: Callable[[str], None], /) -> None:

@@ -67,6 +67,7 @@ class Session:
         self.subtasks = Asides(self._core, self._ensure_started, self._kill.begin)
         self.halts = self._core.halts
         self.writes = _writes(parts)
+        self.servers = parts.joining
         self._idle = asyncio.Event()
         self._idle.set()
         self._notices = parts.told(telling.unread(self.state.halts.unread, self.id))

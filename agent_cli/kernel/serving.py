@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
+from agent_cli.kernel.messages import Block
 from agent_cli.kernel.values import Plain
 
 ServerState: TypeAlias = Literal["starting", "ready", "failed", "off"]
@@ -54,3 +55,23 @@ class Standing(Plain, frozen=True):
     problem: str = ""
     log: str = ""
     by_search: bool = False
+
+
+class Served(Protocol):
+    """The servers of a session, as front ends see them."""
+
+    def standings(self) -> tuple[Standing, ...]: ...
+    def prompts(self) -> tuple[ServedPrompt, ...]: ...
+    def resources(self) -> tuple[ServedResource, ...]: ...
+
+    async def prompt(self, server: str, name: str, arguments: Mapping[str, str], /) -> tuple[Block, ...]:
+        """What a prompt says, filled in. Raises AgentError."""
+        ...
+
+    async def read(self, server: str, uri: str, /) -> tuple[Block, ...]:
+        """A resource. Raises AgentError."""
+        ...
+
+    def reconnect(self, server: str, /) -> None:
+        """Starts it anew. Raises AgentError."""
+        ...

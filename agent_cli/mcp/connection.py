@@ -221,7 +221,7 @@ class Connection:
             why = told(Ended(self._why), said)
         else:
             why = told(problem, said)
-        log.warning("MCP server %s: %s", self.server.name, why)
+        log.info("MCP server %s: %s", self.server.name, why)
         await self._become("failed", why)
 
     def _falls_back(self, problem: BaseException) -> bool:

@@ -22,7 +22,7 @@ from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Block, Text
 from agent_cli.talk.answers import Alarm, Answer, Note
 from agent_cli.talk.attachments import mentioned
-from agent_cli.talk.commands import book
+from agent_cli.talk.commands import book, served
 from agent_cli.talk.commands.command import Command as Slash
 from agent_cli.talk.commands.command import Guide
 from agent_cli.talk.commands.project import remember
@@ -135,7 +135,7 @@ class Desk:
             if shown is not None:
                 self._surface.tell(shown)
             name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
-            return name not in self.lacks and book.find(name, self.own) is not None
+            return name not in self.lacks and book.find(name, book.own_of(self)) is not None
         if text.startswith("#") and "\n" not in text and text.strip("# "):
             shown = remember(self, text.lstrip("# ").strip())
             if shown is not None:
@@ -158,6 +158,10 @@ class Desk:
         for trouble in troubles:
             self._surface.tell(Note(trouble, "warning"))
         say = Say((Text(text), *files, *named), when)
+        reads = served.reading(text if typed is None else typed, self, say)
+        if reads is not None:
+            self.stage.meanwhile(*reads)
+            return True
         taken = True
         if self.session is None:
             self.unsent.append(say)

@@ -11,6 +11,7 @@ from agent_cli.engine.state import State
 from agent_cli.kernel.commands import Command, Mode
 from agent_cli.kernel.events import Entry, Event
 from agent_cli.kernel.messages import ToolSpec
+from agent_cli.kernel.serving import Served
 from agent_cli.kernel.values import Plain
 from agent_cli.talk.changed import Changed
 from agent_cli.talk.health import Condition
@@ -26,7 +27,14 @@ class Asker(Protocol):
         ...
 
 
-class Door(Protocol):
+class Hosting(Protocol):
+    @property
+    def servers(self) -> Served | None:
+        """Servers of tools, None where there are none."""
+        ...
+
+
+class Door(Hosting, Protocol):
     """The session as a front end sees it."""
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 from agent_cli.kernel.errors import AgentError
 from agent_cli.talk.commands import book
 from agent_cli.talk.desk import Desk
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.blocks.item import Item
 from agent_cli.tui.blocks.notice import Banner
 from agent_cli.tui.menu import Choice, of_commands, of_models
@@ -16,6 +17,7 @@ from agent_cli.tui.named import Named
 from agent_cli.tui.paths import token
 
 MODEL = "/model "
+MOST_RESOURCES = 8
 
 
 class Completion:
@@ -39,12 +41,25 @@ class Completion:
         """`before` is the part of the text before the cursor."""
         typed = token(before)
         if typed is not None:
-            return self._named.of(before[: len(before) - len(typed) - 1], typed, text[len(before) :])
+            head, tail = before[: len(before) - len(typed) - 1], text[len(before) :]
+            return [*self._resources(head, typed, tail), *self._named.of(head, typed, tail)]
         if not text.startswith(MODEL):
             self._names = None
             starts = text.startswith("/") and " " not in text
-            return of_commands(book.matching(text[1:], self._desk.own)) if starts else []
+            return of_commands(book.matching(text[1:], book.own_of(self._desk))) if starts else []
         return [] if "\n" in text else self._models(text[len(MODEL) :])
+
+    def _resources(self, head: str, typed: str, tail: str) -> list[Choice]:
+        """Of servers, as far as their addresses hold what was typed."""
+        session = self._desk.session
+        if session is None or session.servers is None or not typed:
+            return []
+        found = [(f"{each.server}:{each.uri}", each.name) for each in session.servers.resources()]
+        fits = [pair for pair in found if typed.casefold() in f"{pair[0]} {pair[1]}".casefold()]
+        return [
+            Choice(f"{head}@{place}{tail}", clean_line(place), clean_line(name), sends=False)
+            for place, name in fits[:MOST_RESOURCES]
+        ]
 
     def _models(self, typed: str) -> list[Choice]:
         if self._names is None:

@@ -6,12 +6,16 @@ import http.server
 import json
 import os
 import sqlite3
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from agent_cli.config import places
 from agent_cli.talk.health import Condition, rows, verdict
+
+RAW = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 
 
 @pytest.fixture
@@ -75,13 +79,20 @@ def test_without_any_model_it_says_how_to_get_one(look):
     assert all(row["remedy"] for row in found.values() if row["status"] == "wrong")
 
 
-def test_it_says_that_no_mcp_server_is_started_where_some_are_named(look, tmp_path):
-    assert "MCP servers" not in look()[1]
+def test_it_starts_each_mcp_server_and_says_how_it_is(look, tmp_path):
+    assert not [name for name in look()[1] if name.startswith("MCP")]
     (tmp_path / ".agents").mkdir()
-    (tmp_path / ".agents" / "mcp.json").write_text('{"mcpServers": {"x": {"command": "x"}}}')
-    found = look()[1]["MCP servers"]
-    assert found["status"] == "note"
-    assert str(tmp_path / ".agents" / "mcp.json") in found["says"]
+    servers = {
+        "gone": {"command": "no-such-program"},
+        "well": {"command": sys.executable, "args": ["-I", "-S", str(RAW), "plain"]},
+    }
+    (tmp_path / ".agents" / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    assert "mcp.json" in look()[1]["trust"]["says"]
+    _, found = look("--trust")
+    assert found["MCP well"]["status"] == "ok"
+    assert "7 tools" in found["MCP well"]["says"]
+    assert found["MCP gone"]["status"] == "note"
+    assert "no-such-program" in found["MCP gone"]["says"]
 
 
 def test_the_key_of_an_endpoint_is_a_key_too(look, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
@@ -53,6 +53,7 @@ class FakeSession:
         self.closed = ""
         self._since: int | None = None  # what is played before somebody listens is from before this run
         self.halted = ""
+        self.servers: Any = None
         self.refuses: AgentError | None = None
         self._log: Facts = [] if log is None else log
         self._queues: list[asyncio.Queue[ev.Event | Exception | None]] = []

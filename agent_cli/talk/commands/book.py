@@ -17,12 +17,20 @@ from agent_cli.talk.commands import (
     project,
     rewind,
     screen,
+    served,
+    servers,
     sessions,
     skills,
     tools,
     work,
 )
 from agent_cli.talk.commands.command import Command, Host
+
+
+def own_of(host: Host) -> Sequence[Command]:
+    """The operator's own, and prompts of servers as they are now."""
+    servers = host.session.servers if host.session is not None else None
+    return (*host.own, *served.commands(servers)) if servers is not None else host.own
 
 
 def find(name: str, own: Sequence[Command] = ()) -> Command | None:
@@ -49,7 +57,7 @@ def matching(start: str, own: Sequence[Command] = ()) -> list[Command]:
 def run(host: Host, line: str) -> Answer | None:
     """A line that begins with a slash. An unknown command is answered with the nearest one."""
     name, _, rest = line[1:].partition(" ")
-    command = find(name, host.own)
+    command = find(name, own_of(host))
     if command is not None and command.name in host.lacks:
         return Note(f"/{command.name} is about a screen, and there is none here.", "warning")
     if command is None:
@@ -61,7 +69,7 @@ def run(host: Host, line: str) -> Answer | None:
 
 def _help(host: Host, _rest: str) -> Answer:
     rows = [("Commands", "")]
-    for command in (*COMMANDS, *host.own):
+    for command in (*COMMANDS, *own_of(host)):
         if command.name in host.lacks:
             continue
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
@@ -87,6 +95,7 @@ COMMANDS: tuple[Command, ...] = (
     *work.COMMANDS,
     *plan.COMMANDS,
     *tools.COMMANDS,
+    *servers.COMMANDS,
     *skills.COMMANDS,
     *sessions.COMMANDS,
     *rewind.COMMANDS,
