@@ -32,6 +32,7 @@ from agent_cli.compose.servers import told as told_of_servers
 from agent_cli.compose.skills import TOOL, listing, skills_of
 from agent_cli.compose.skills import told as told_of_skills
 from agent_cli.compose.small_tier import guard
+from agent_cli.compose.staff import Room, found_agents, roots_of, staffed
 from agent_cli.compose.subtasks import children, small_name, told_of
 from agent_cli.compose.task import name_of, opening
 from agent_cli.compose.toolset import dropped, inner_tools, own_names, reach_of, withheld, world_tools
@@ -67,7 +68,9 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     settings, root = loaded.settings, root_of(options, loaded)
     results, left_out = results_of(options, kept.log.session), withheld(loaded)
     plan, skills = planning(loaded, left_out), None if TOOL in left_out else skills_of(loaded)
-    given = facts(options, loaded, root, results, plan.needs_plan)
+    agents = found_agents(loaded)
+    trees = roots_of(agents, options, settings, kept.log.session)
+    given = facts(options, loaded, root, results, plan.needs_plan, trees)
     sandbox = sandbox_of(settings, given)
     space = workspace(options, settings, root, sandbox)
     made = Parts(
@@ -84,16 +87,12 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         facts=given,
         limits=limits(settings, attended=options.attended),
         compaction=compaction(options, loaded),
-        summary_prompt=_words("summary.md").strip(),
-        record_prompt=_words("record.md").strip(),
         checkpoint=settings.checkpoint.mode,
         settings=request_settings(settings),
         fallbacks=fallbacks(registry, settings),
         breakers=BREAKERS,
         on_close=partial(_close, options, settings, kept, space, _sweeping(options, settings)),
         spill=results.keep if results else None,
-        folds=None if options.ephemeral else FoldFile(places.folds_dir(kept.log.session, options.environ)),
-        snapshots=_snapshots(options, root, kept),
         inner_tools=partial(inner_tools, space, reach=reach_of(settings)),
         small=partial(small_name, settings),
         children=children(settings),
@@ -102,7 +101,8 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
         close=partial(close, space),
     )
     told = plan._replace(openings=(*told_of_sandbox(sandbox, settings), *plan.openings))
-    return _pooled(_watched(made, options, loaded, kept, told), options, settings)
+    there = Room(options, loaded, space, given, kept.log.session)
+    return _pooled(_watched(staffed(made, there, agents), options, loaded, kept, told), options, settings)
 
 
 def _pooled(made: Parts, options: RunOptions, settings: Settings) -> Parts:
@@ -141,13 +141,17 @@ def _heuristic(settings: Settings) -> TaskHeuristic | None:
 
 
 def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan: Planning) -> Parts:
-    """With the watchdog, the engine's own tools, and what is told at the beginning."""
+    """With the watchdog, the engine's own tools, what is kept on disk, and what is told at the beginning."""
     settings, card = loaded.settings, made.model.card
     watch = watching(settings, attended=options.attended)
     own = own_names(withheld(loaded), plans=plan.recorded)
     know_secrets(options.environ, loaded)
     return replace(
         made,
+        summary_prompt=_words("summary.md").strip(),
+        record_prompt=_words("record.md").strip(),
+        folds=None if options.ephemeral else FoldFile(places.folds_dir(kept.log.session, options.environ)),
+        snapshots=_snapshots(options, root_of(options, loaded), kept),
         heuristic=_heuristic(settings),
         armed=replace(armed(loaded), habits=Habits() if options.ephemeral else habits(options)),
         signals=watch(),
@@ -158,7 +162,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         joining=hub_of(options, loaded, frozenset(settings.tools.disable)),
         switches=kept.switches,
         guards=f"{__version__} {settings.watchdog.profile} {watchdog_mode(settings, attended=options.attended)}",
-        notices=_notices(options, kept, loaded, plan.notices, card),
+        notices=(*_notices(options, kept, loaded, plan.notices, card), *made.notices),
         openings=_openings(options, loaded, plan, own, card),
         details=(budget_line(options, loaded, card),),
         nested=Nested(loaded, root_of(options, loaded)),

@@ -86,9 +86,14 @@ def results_of(options: RunOptions, session: str) -> Results | None:
 
 
 def facts(
-    options: RunOptions, loaded: Loaded, root: Path, results: Results | None, needs_plan: str = ""
+    options: RunOptions,
+    loaded: Loaded,
+    root: Path,
+    results: Results | None,
+    needs_plan: str = "",
+    also: tuple[tuple[str, str], ...] = (),
 ) -> Facts:
-    """`needs_plan` says why nothing may be changed before a plan is recorded."""
+    """`needs_plan` says why nothing may be changed before a plan is recorded; `also` are roots beside the usual ones."""
     settings, home = loaded.settings, places.home_dir(options.environ)
     control = [root / name for name in CONTROL_FILES]
     control += [home / name for name in SHELL_STARTS]
@@ -103,6 +108,7 @@ def facts(
             *map(_allowed_flag, options.allow_paths),
             *(((str(results.directory), "r"),) if results else ()),
             *roots(skills_of(loaded)),
+            *also,
         ),
         allow=tuple(settings.permissions.allow),
         deny=tuple(settings.permissions.deny),

@@ -56,6 +56,7 @@ def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
         frozenset(settings.tools.disable)
         | dropped(loaded, enabled)
         | withheld_wrappers(settings)
+        | frozenset(() if settings.agents.enabled else book.AGENTS)
         | frozenset(() if marks else (MARK,))
         | frozenset(() if settings.tools.ask != "off" else (ask_user.NAME,))
     )

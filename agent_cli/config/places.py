@@ -56,6 +56,11 @@ def folds_dir(session: str, environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "folds" / session
 
 
+def worktrees_dir(session: str, environ: Mapping[str, str]) -> Path:
+    """Where agents of a session work that have a git worktree of their own."""
+    return state_dir(environ) / "worktrees" / session
+
+
 def runs_dir(session: str, environ: Mapping[str, str]) -> Path:
     """Where the transcripts of a session's runs are."""
     return state_dir(environ) / "runs" / session

@@ -16,7 +16,7 @@ from agent_cli.config.sections.screen import Session, Ui
 from agent_cli.config.sections.servers import Mcp
 from agent_cli.config.sections.serving import Serve
 from agent_cli.config.sections.tasks import TaskClass
-from agent_cli.config.sections.tools import Agentic, Confined, PathScope, Permissions, Tools, UrlScope
+from agent_cli.config.sections.tools import Agentic, Agents, Confined, PathScope, Permissions, Tools, UrlScope
 from agent_cli.config.sections.watchdog import WatchdogSettings
 
 VERSION = 1
@@ -41,6 +41,7 @@ class Settings(Section, frozen=True):
     )
     tools: Annotated[Tools, says("What the model may call.")] = Tools()
     agentic: Annotated[Agentic, says("Tools that read in a subtask.")] = Agentic()
+    agents: Annotated[Agents, says("Agents that tasks are handed to.")] = Agents()
     permissions: Annotated[Permissions, says("What runs, what asks, what never runs.")] = Permissions()
     path_scope: Annotated[PathScope, says("Which paths the tools may use.")] = PathScope()
     sandbox: Annotated[Confined, says("What shell commands may do, held by the system.")] = Confined()

@@ -46,6 +46,7 @@ FREE = (
     "ui.theme",
     "agentic.enabled",
     "mcp.wait",
+    "agents.enabled",
 )
 """Keys, or whole sections, that give a project nothing that the operator has to agree to. All others wait."""
 

@@ -18,6 +18,7 @@ from agent_cli.engine.killing import look
 from agent_cli.engine.pacing import granted
 from agent_cli.engine.tree import stopping
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.agents import SPAWN
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.messages import ToolCall
 from agent_cli.ports import Asking, Editable
@@ -116,7 +117,7 @@ class Batch:
         open_ones = await self._unanswered([ready for ready in vetted if isinstance(ready, Ready)])
         allowed = await self._approve(open_ones)
         allowed = await self._looked_at_again(allowed)
-        for group in _groups(allowed, self._side_by_side()):
+        for group in _groups(allowed, self._side_by_side(), self._agents()):
             if not await self._run_as_paced(group):
                 return
 
@@ -140,6 +141,9 @@ class Batch:
     def _side_by_side(self) -> int:
         most, part = self._core.parts.settings.concurrency, self._core.root.slice
         return most if part is None else min(most, part.side_by_side)
+
+    def _agents(self) -> int:
+        return self._core.parts.staff.most if self._core.parts.staff else 1
 
     async def _run_group(self, group: list[Ready]) -> None:
         """Until all have returned, or something cuts the turn: then those that still run are cancelled."""
@@ -265,10 +269,16 @@ class Batch:
         return bool(grant)
 
 
-def _groups(ready: list[Ready], most: int) -> Iterator[list[Ready]]:
-    """Neighbouring read-only calls together, at most `most` of them; every other call alone."""
-    for read_only, neighbours in groupby(ready, key=lambda call: call.tool.read_only):
-        run = list(neighbours)
-        size = max(1, most) if read_only else 1
+def _groups(ready: list[Ready], most: int, agents: int) -> Iterator[list[Ready]]:
+    """Neighbouring read-only calls together, at most `most` of them; agents likewise; every other call alone."""
+    sizes = {"reads": max(1, most), "agents": max(1, agents), "": 1}
+    for lane, neighbours in groupby(ready, key=_lane):
+        run, size = list(neighbours), sizes[lane]
         for start in range(0, len(run), size):
             yield run[start : start + size]
+
+
+def _lane(ready: Ready) -> str:
+    if ready.call.name == SPAWN:
+        return "agents"
+    return "reads" if ready.tool.read_only else ""

@@ -263,6 +263,11 @@ def _bounded(core: Core, ready: Ready, room: Room, output: ev.Output) -> ev.Outp
     return room.take(output, of_its_own or settings.max_result_bytes, keep, how)
 
 
+def bounded_report(core: Core, output: ev.Output) -> ev.Output:
+    """What comes without a call passes the same bound; nothing of it is kept elsewhere."""
+    return room(core, 1).take(output, core.parts.settings.max_result_bytes)
+
+
 def settle(core: Core, call: ToolCall, output: ev.Output, *, executed: bool, seconds: float = 0.0) -> None:
     core.record(ev.ToolReturned(call.call_id, call.name, output, executed, round(seconds, 4)))
     mark_pending(core)

@@ -15,6 +15,7 @@ from agent_cli.context.budget import budget_of
 from agent_cli.context.prefix import digests
 from agent_cli.context.view import View
 from agent_cli.engine.cleaning import SECRETS, Cleaner, finding
+from agent_cli.engine.crew import Crew
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.fold import Keeper
 from agent_cli.engine.guards import Guards
@@ -37,6 +38,7 @@ from agent_cli.guardrails.ledger import Ledger
 from agent_cli.guardrails.refusals import Refusals, Storm
 from agent_cli.guardrails.reserve import Reserve
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.agents import narrower
 from agent_cli.kernel.commands import Answer
 from agent_cli.kernel.errors import StoreError
 from agent_cli.kernel.limits import Limits
@@ -92,6 +94,10 @@ class Core:
     touched: frozenset[str] = frozenset()
     joined: Mapping[str, Tool] = MappingProxyType({})
     """Tools of servers, as they were at the last seam; they stand behind all others."""
+    depth: int = 0
+    """How many agents it stands under."""
+    beside: bool = False
+    """Whether those above go on while it runs."""
 
     def __init__(self, parts: Parts, above: Core | None = None, name: str = "", branch: str = "") -> None:
         self.parts = parts
@@ -115,6 +121,7 @@ class Core:
         self.told: set[str] = set()
         self.watchdog = Watchdog(parts.signals, parts.watchdog, self.tools)
         self.own_tools: Callable[[Core, Mapping[str, Tool]], Mapping[str, Tool]] = _none
+        self.crew: Crew = above.crew if above else Crew()
         self.undone: list[range] = []
         self.cleaner: Cleaner = above.cleaner if above else Cleaner(on=parts.armed.redact)
         self.trunk: Hub = above.trunk if above else Hub(parts.log, parts.clock, self._apply, self.cleaner)
@@ -262,7 +269,7 @@ class Core:
         needs_plan = "" if state.plan or not facts.needs_plan else state.plan_revoked or facts.needs_plan
         return msgspec.structs.replace(
             facts,
-            mode=state.mode,
+            mode=narrower(state.mode, self.parts.widest),
             deny=(*facts.deny, *state.denials),
             grants=state.grants,
             needs_plan=needs_plan,

@@ -43,7 +43,7 @@ class Course:
     async def _ending(self) -> Ending | None:
         core = self._core
         limit = core.parts.limits.max_duration
-        above = core.above.deadline if core.above else None
+        above = core.above.deadline if core.above and not core.beside else None
         self._task = asyncio.current_task()
         deadline = core.deadline = Deadline(core.parts.clock, limit, self._time_out, above)
         deadline.start()

@@ -10,6 +10,7 @@ import msgspec
 from agent_cli.context.bounds import DEFAULT_BYTES
 from agent_cli.context.budget import Compaction
 from agent_cli.context.system import Instructions
+from agent_cli.engine.staff import Staff
 from agent_cli.engine.tuning import Tuning
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.guardrails.checks.armed import Armed
@@ -18,7 +19,7 @@ from agent_cli.guardrails.kill_switch import Switches, none_on
 from agent_cli.guardrails.ledger import Children
 from agent_cli.guardrails.scales import Scales
 from agent_cli.hooks.port import Hooks
-from agent_cli.kernel.commands import CheckpointMode, Verdict
+from agent_cli.kernel.commands import CheckpointMode, Mode, Verdict
 from agent_cli.kernel.events import OperatorNote, SessionStarted
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Effort
@@ -140,6 +141,7 @@ class Parts(msgspec.Struct, frozen=True):
     `gate` is the account that the run shares with others, None for none. `hooks` are the operator's, None for none.
     `joining` are tools of servers, which come later or change; None where there are none.
     `scales` weigh what commands write and delete; None where no bound is set for that.
+    `staff` are the agents that there are, None for none; `widest` is the mode beyond which this run never goes.
     `on_close` is called once, after the log was let go.
     """
 
@@ -185,6 +187,8 @@ class Parts(msgspec.Struct, frozen=True):
     checkpointer: Checkpointer | None = None
     switches: Switches = none_on
     gate: Gate | None = None
+    staff: Staff | None = None
+    widest: Mode = "yolo"
     guards: str = ""
     joining: Joining | None = None
     scales: Scales | None = None

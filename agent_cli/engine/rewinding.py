@@ -16,6 +16,7 @@ from agent_cli.ports import Restored, Touches
 
 log = logging.getLogger("agent_cli.engine")
 
+REWOUND = "the message that it was started for was taken back"
 CHANGES = frozenset({"write", "execute"})
 
 
@@ -33,6 +34,9 @@ async def rewind(core: Core, order: Rewind) -> None:
             )
         restored = await asyncio.to_thread(core.parts.snapshots.restore, order.to)
     conversation = order.what != "files"
+    for row in core.state.subtasks.values():
+        if conversation and row.background and not row.outcome and row.seq > order.to:
+            core.crew.stop(row.label, REWOUND)
     size = _size_before(core, order.to) if conversation else 0
     core.record(ev.Rewound(order.to, conversation, restored.paths, restored.failed, size))
 

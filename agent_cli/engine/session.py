@@ -6,14 +6,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
-from typing import Literal
 
 from agent_cli.context.breakdown import Share, shares
-from agent_cli.engine import endings, rewinding, stopping
+from agent_cli.engine import agents, endings, rewinding, stopping
 from agent_cli.engine.adding import add_rule
 from agent_cli.engine.admission import admitted
 from agent_cli.engine.asides import Asides
 from agent_cli.engine.beginning import begin
+from agent_cli.engine.choosing import set_effort, set_model
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.endings import Cut
@@ -42,11 +42,14 @@ from agent_cli.kernel.commands import (
     SetEffort,
     SetMode,
     SetModel,
+    StopAgent,
     Withdraw,
 )
-from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
-from agent_cli.kernel.messages import Effort, Text, ToolSpec
+from agent_cli.kernel.errors import AgentError, StoreError
+from agent_cli.kernel.messages import Text, ToolSpec
 from agent_cli.kernel.wire import encodable
+
+STOPPED = "the turn that started it was stopped"
 
 log = logging.getLogger("agent_cli.engine")
 
@@ -70,12 +73,13 @@ class Session:
         self.servers = parts.joining
         self._idle = asyncio.Event()
         self._idle.set()
-        self._notices = parts.told(telling.unread(self.state.halts.unread, self.id))
         self._revoked = ""  # what the model is yet to be told
         self._paused = bool(self.state.waiting)  # what waits goes out with the operator's next word
         self._closed = False
         if self.state.running:
             self._core.record(endings.abandoned())
+        lost = agents.recover(self._core)
+        self._notices = parts.told((*telling.unread(self.state.halts.unread, self.id), *lost))
         self._resumed = self.state.started
         self.since = self.state.seq if self._resumed else 0
         for rule in self.state.denials:
@@ -137,12 +141,17 @@ class Session:
             case Interrupt():
                 self._paused = self._task is not None
                 self._stop()
+                self._core.crew.stop_all()
+            case StopAgent(label):
+                self._core.crew.stop(label)
             case SetMode(mode):
                 self._set_mode(mode)
             case SetModel(name):
-                self._set_model(name)
+                self._ensure_started()
+                set_model(self._core, name)
             case SetEffort(effort):
-                self._set_effort(effort)
+                self._ensure_started()
+                set_effort(self._core, effort)
             case Compact(focus):
                 self._aside("not compacted", partial(self._reducer.now, focus))
             case AddRule():
@@ -171,6 +180,7 @@ class Session:
         self._kill.end()
         self._stop()
         await self.subtasks.close()
+        await self._core.crew.close()
         await self._idle.wait()
         if self._core.parts.hooks is not None:
             from agent_cli.engine.hooking import close  # only who has hooks pays for them
@@ -223,50 +233,19 @@ class Session:
     def _halt(self) -> None:
         """Ends at once whatever runs, for a reason that the core knows."""
         self.subtasks.stop()
+        self._core.crew.stop_all(self.halted)
         if self._course is not None:
             self._course.halt()
         else:
             self._stop()
 
     def _busy(self) -> bool:
-        return self._task is not None or self.subtasks.busy
+        return self._task is not None or self.subtasks.busy or bool(self._core.crew.running)
 
     def _set_mode(self, mode: Mode) -> None:
         self._ensure_started()
         if mode != self.state.mode:
             self._core.record(ev.ModeSwitched(mode))
-
-    def _set_effort(self, effort: Effort | Literal[""]) -> None:
-        self._ensure_started()
-        card = self._core.model.card
-        if effort and effort not in card.efforts:
-            offers = f"it takes {', '.join(card.efforts)}" if card.efforts else "it has none to set"
-            self._core.record(
-                ev.OperatorNote(f"{card.id} does not take the effort {effort}: {offers}", "error")
-            )
-        elif effort != self.state.effort:
-            self._core.record(ev.EffortSwitched(effort))
-
-    def _set_model(self, name: str) -> None:
-        core = self._core
-        self._ensure_started()
-        try:
-            opened = core.parts.models.open(name)
-        except ConfigError as problem:
-            core.record(ev.OperatorNote(str(problem), "error"))
-            return
-        found = f"{opened.provider.name}/{opened.card.id}"
-        if (found, opened.endpoint) == (
-            f"{core.model.provider.name}/{core.model.card.id}",
-            core.model.endpoint,
-        ):
-            core.record(ev.OperatorNote(f"{name} is {found} here, which is in use: nothing was changed"))
-            return
-        if problem := telling.unpriced(opened.card, core.limits):
-            core.record(ev.OperatorNote(problem, "error" if core.limits.reserve else "warning"))
-            if core.limits.reserve:
-                return
-        core.switch(opened, "chosen by the operator")
 
     def _replan(self, reason: str) -> None:
         """Takes the plan out of force; the model learns of it with the next request."""
@@ -283,10 +262,12 @@ class Session:
         core.record(ev.PlanRevoked(path, reason))
         self._revoked = revoked_block(reason)
 
-    def _tell_of_plan(self) -> None:
+    def _tell_model(self) -> int:
+        """What came up beside the conversation; returns how many reports of agents there were."""
         if self._revoked:
             self._core.record(ev.OperatorMessage((Text(self._revoked),), by="product"))
             self._revoked = ""
+        return agents.deliver(self._core)
 
     def _aside(self, refused: str, work: Callable[[], Awaitable[None]]) -> None:
         """What the operator wants done between turns; a message that comes meanwhile waits for it."""
@@ -350,7 +331,7 @@ class Session:
         if say.when == "now":
             self._take(list(self.state.waiting.items()))
         core.record(ev.OperatorMessage(say.content, queued=queued))
-        self._tell_of_plan()
+        self._tell_model()
         if observed := core.watchdog.block():
             core.record(ev.OperatorMessage((Text(observed),), by="product"))
         self._idle.clear()
@@ -364,6 +345,8 @@ class Session:
             if ending is not None:
                 self._core.guards.report()
                 self._core.record(ending)
+                if ending.outcome not in ("completed", "error"):
+                    self._core.crew.stop_all("" if ending.outcome == "interrupted" else STOPPED)
         except StoreError:
             log.exception("the session's log cannot be written")  # listeners and idle() were told by the hub
         finally:
@@ -374,8 +357,7 @@ class Session:
     def _take_steered(self) -> int:
         """Records the messages that were typed while the turn ran; returns how many."""
         taken = self._take([(seq, say) for seq, say in self.state.waiting.items() if say.when == "steer"])
-        self._tell_of_plan()
-        return taken
+        return taken + self._tell_model()
 
     def _take(self, waiting: list[tuple[int, Say]]) -> int:
         for seq, say in waiting:

@@ -61,7 +61,8 @@ class State(msgspec.Struct):
     `cwd` is where the session is opened now, `begun_in` where it was begun ("" before that).
     `task_class` is the kind of work that this run was started for, "" for none.
     `subtasks` are all of the session, by branch, in the order in which they started. Steps and calls of a turn are the
-    session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them.
+    session's own; tokens and cost are those of its subtasks, too, and `below` is the part of them. `reports` are what
+    subtasks came to that the model was not told yet, by branch.
     `open_calls` counts calls of the step that have no result yet. `waiting` are messages that the model has not seen, by the seq of their entry. `budget_warned` are dimensions
     with their limits. `plan` is the text of the plan in force, in `plan_path`; `plan_revoked` why the last one is no more;
     `todo` what the last successful call of that tool set; `joined` are files of instructions that came in while it went
@@ -101,6 +102,7 @@ class State(msgspec.Struct):
     context_limit: int | None = None
     boundaries: Boundaries = msgspec.field(default_factory=Boundaries)
     checkpoint: CheckpointMode = "off"
+    reports: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     pending: dict[str, ev.ApprovalRequested] = msgspec.field(default_factory=dict)
     open_calls: int = 0
     waiting: dict[int, Say] = msgspec.field(default_factory=dict)
@@ -145,6 +147,7 @@ class State(msgspec.Struct):
     def settle(self) -> None:
         """The log was read: no subtask of it runs any more."""
         for row in self.subtasks.values():
+            row.lost = row.lost or not row.outcome
             end(row, "interrupted", row.started)
         self.past.cwd = self.cwd or self.past.cwd
 
@@ -182,7 +185,7 @@ def _apply(state: State, entry: ev.Entry) -> None:
             _switch(state, entry.event)
         case ev.TurnError() | ev.TurnCompleted():
             state.running, state.ending = False, entry.event
-            state.pending.clear()
+            _leave_pending(state)
             state.open_calls = 0
             _leave(state, entry.time)
         case ev.SubtaskStarted() | ev.SubtaskCompleted():
@@ -236,9 +239,10 @@ def _hear(
             state.waiting[entry.seq] = Say(content, when)
         case ev.MessageWithdrawn(queued):
             state.waiting.pop(queued, None)
-        case ev.OperatorMessage(content, by, queued):
+        case ev.OperatorMessage(content, by, queued, branch):
             title = _title(text_of(content))
             state.waiting.pop(queued, None)
+            state.reports.pop(branch, None)
             state.title = state.title or title
             if by == "operator":
                 state.answer = ""
@@ -276,14 +280,33 @@ def _branch(state: State, entry: ev.Entry, event: ev.SubtaskStarted | ev.Subtask
         case ev.SubtaskStarted(subtask=branch):
             state.subtasks[branch] = begun(entry, event)
         case ev.SubtaskCompleted(outcome=outcome, subtask=branch):
-            if branch in state.subtasks:
-                end(state.subtasks[branch], outcome, entry.time)
+            row = state.subtasks.get(branch)
+            if row is not None:
+                end(row, outcome, entry.time)
+                row.digest, row.lost = event.digest if row.agent else "", False
+            if event.report:
+                state.reports[branch] = event.digest
 
 
 def _leave(state: State, time: float) -> None:
-    """No subtask outlives its turn: one that did not end was cut with the process."""
+    """Only one in the background outlives its turn: another that did not end was cut with the process."""
+    beside = _beside(state)
     for row in state.subtasks.values():
-        end(row, "interrupted", time)
+        if not row.branch.startswith(beside):
+            row.lost = row.lost or not row.outcome
+            end(row, "interrupted", time)
+
+
+def _leave_pending(state: State) -> None:
+    """What a subtask in the background asks stays asked."""
+    beside = _beside(state)
+    labels = {row.label for row in state.subtasks.values() if row.branch.startswith(beside)}
+    state.pending = {call: asked for call, asked in state.pending.items() if asked.agent in labels}
+
+
+def _beside(state: State) -> tuple[str, ...]:
+    """The branches that go on without the turn, as beginnings of those below them."""
+    return tuple(row.branch for row in state.subtasks.values() if row.background and not row.outcome)
 
 
 def _begin_turn(state: State, entry: ev.Entry, event: ev.TurnStarted) -> None:

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
+from agent_cli.context.system import Instructions
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
 from agent_cli.engine.endings import Ending
 from agent_cli.engine.parts import Parts
 from agent_cli.engine.reduction import Reducer
+from agent_cli.engine.staff import Station, Tools
 from agent_cli.engine.turn import EMPTY
 from agent_cli.guardrails import ledger
 from agent_cli.guardrails.ledger import Allowance
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.agents import SMALL, narrower
+from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.errors import AgentError, ConfigError, StoreError
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Text
@@ -35,6 +40,7 @@ How: TypeAlias = Literal["finished", "cut-short", "silent"]
 ODD = re.compile(r"[^A-Za-z0-9_.-]+")
 LONGEST_NAME = 32
 CUT_SHORT = "[{name} was cut short: {reason}. {had}]"
+FINISHED = "[{name} finished.]"
 SILENT = "[{name} stopped talking: {reason}. {had}]"
 HAD, HAD_NOTHING = "What it had until then follows", "It had nothing to say until then"
 
@@ -75,37 +81,95 @@ class SubtaskResult(Plain, frozen=True):
     branch: str
 
 
-async def run_subtask(core: Core, spec: SubtaskSpec) -> SubtaskResult:
+class Terms(NamedTuple):
+    """What holds for an agent beside what holds for every subtask.
+
+    `agent` names its definition, `label` is what this run is called. In the `background` it outlives its call. `mode` is the widest that it works in,
+    `deny` are rules against it, `own` the tools of the engine's own that it gets. `own_budget` is what it sets itself.
+    `seen` gives what may be told of what it came to.
+    """
+
+    agent: str
+    label: str
+    station: Station
+    background: bool = False
+    mode: Mode = "yolo"
+    deny: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
+    own_budget: Allowance = Allowance()
+    seen: Callable[[str, bool], Awaitable[str]] | None = None
+
+
+@dataclass(slots=True)
+class Begun:
+    """One that is in the log and runs from now on. `why` says why it is stopped, where that is not the operator."""
+
+    above: Core
+    core: Core
+    course: Course
+    spec: SubtaskSpec
+    terms: Terms | None
+    why: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.core.name
+
+
+async def run_subtask(core: Core, spec: SubtaskSpec, terms: Terms | None = None) -> SubtaskResult:
     """Runs it to its end. Cancelled, it stops what it started and says in the error's argument what it had.
 
     Raises ConfigError for a model or a tool that is not there, AgentError where nothing is left to spend, StoreError.
     """
+    return await finish(begin(core, spec, terms))
+
+
+def begin(core: Core, spec: SubtaskSpec, terms: Terms | None = None) -> Begun:
+    """Records that it starts, and reserves what it may spend. Raises what `run_subtask` raises."""
     if core.root.slice is not None:
         raise AgentError("the subtask was not started: the pool had room for part of this run only")
-    child, limits = _child(core, spec)
+    child, limits = _child(core, spec, terms)
     branch = child.state.branch
-    core.record(ev.SubtaskStarted(spec.name, child.model.card.id, spec.task, branch, spec.call_id))
-    core.ledger = core.ledger.reserve(
-        branch, Allowance(limits.max_turn_cost, limits.max_tokens, limits.max_tool_calls)
+    agent, background, place = (
+        (terms.agent, terms.background, terms.station.cwd) if terms else ("", False, "")
     )
-    course = Course(child, Reducer(child), _nobody)
+    core.record(
+        ev.SubtaskStarted(
+            spec.name, child.model.card.id, spec.task, branch, spec.call_id, agent, background, place
+        )
+    )
+    allowance = Allowance(limits.max_turn_cost, limits.max_tokens, limits.max_tool_calls)
+    core.ledger = core.ledger.reserve(branch, allowance, beside=background)
+    return Begun(core, child, Course(child, Reducer(child), _nobody), spec, terms)
+
+
+async def finish(begun: Begun) -> SubtaskResult:
+    """Runs what was begun to its end. Raises what `run_subtask` raises, but for what keeps one from starting."""
+    core, child, spec, terms = begun.above, begun.core, begun.spec, begun.terms
+    branch = child.state.branch
     try:
         child.record(ev.TurnStarted(child.model.card.id))
         child.record(ev.OperatorMessage((Text(spec.task),), by="product"))
-        ending = await course.ending()
+        ending = await begun.course.ending()
         if ending is None:
             raise core.trunk.failure or StoreError("the session's log cannot be written")
         child.record(ending)
     finally:
         core.ledger = core.ledger.release(branch)
         core.root.left[id(child.model.provider)] = child.model
-    result = _result(child, spec.name, ending)
+        left = await terms.station.leave() if terms else ""
+    result = _result(begun, ending)
+    if terms is not None:
+        digest = "\n\n".join(part for part in (result.digest, left) if part)
+        digest = await terms.seen(digest, begun.course.cancelled) if terms.seen else digest
+        result = msgspec.structs.replace(result, digest=digest)
+    report = terms is not None and terms.background
     core.record(
         ev.SubtaskCompleted(
-            spec.name, result.outcome, result.digest, result.usage, result.cost, result.model, branch
+            spec.name, result.outcome, result.digest, result.usage, result.cost, result.model, branch, report
         )
     )
-    if course.cancelled:
+    if begun.course.cancelled:
         raise asyncio.CancelledError(result.digest)
     return result
 
@@ -118,16 +182,24 @@ def _nobody() -> int:
 # ── its core ──
 
 
-def _child(core: Core, spec: SubtaskSpec) -> tuple[Core, Limits]:
-    model = _model(core, spec.model)
-    limits = _limits(core, spec)
-    branch = _branch(core, spec.name)
-    parts = _parts(core, spec, model, limits)
-    return Core(parts, core, branch.rpartition(":")[2], branch), limits
+def _child(core: Core, spec: SubtaskSpec, terms: Terms | None) -> tuple[Core, Limits]:
+    model = opened(core, spec.model)
+    limits = _limits(core, spec, terms.own_budget if terms else Allowance())
+    branch = _branch(
+        core, terms.label if terms else label(spec.name, core.crew.number(len(core.root.state.subtasks)))
+    )
+    tools = _offered(core, spec, model, terms.station) if terms else _tools(core, spec.tools, model)
+    parts = _parts(core, spec, model, limits, tools)
+    child = Core(
+        parts if terms is None else _narrowed(core, parts, terms), core, branch.rpartition(":")[2], branch
+    )
+    if terms is not None:
+        child.own_tools, child.depth = core.own_tools, core.depth + 1
+        child.beside = terms.background
+    return child, limits
 
 
-def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits) -> Parts:
-    tools = _tools(core, spec.tools, model)
+def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits, tools: Tools) -> Parts:
 
     def system(started: ev.SessionStarted, card: ModelCard) -> tuple[str, ...]:
         return (spec.system,)
@@ -151,11 +223,54 @@ def _parts(core: Core, spec: SubtaskSpec, model: OpenModel, limits: Limits) -> P
     )
 
 
-def _branch(core: Core, name: str) -> str:
+def _narrowed(core: Core, parts: Parts, terms: Terms) -> Parts:
+    """An agent never has more than who started it: what it may do is cut down here, and only that."""
+    facts, station = parts.facts, terms.station
+    same_model = parts.model.card.id == core.model.card.id
+    effort = core.state.effort or None if same_model else None
+    parts = msgspec.structs.replace(
+        parts,
+        facts=msgspec.structs.replace(facts, deny=(*facts.deny, *terms.deny)),
+        widest=narrower(parts.widest, terms.mode),
+        own_tools=terms.own,
+        settings=msgspec.structs.replace(parts.settings, effort=effort),
+    )
+    if not station.root:
+        return parts
+    elsewhere = tuple((path, "r") for path, access in facts.roots if "r" in access)
+    return msgspec.structs.replace(
+        parts,
+        started=msgspec.structs.replace(parts.started, cwd=station.cwd),
+        facts=msgspec.structs.replace(parts.facts, roots=((station.root, "rw"), *elsewhere)),
+        snapshots=None,  # what is done there is no change of the project
+        nested=nothing_joins,
+    )
+
+
+def nothing_joins(path: str) -> tuple[Instructions, ...]:
+    """Instructions of the project are found by where it is."""
+    return ()
+
+
+def _branch(core: Core, label: str) -> str:
     """`<parent>:sub:<name>-<number>`; no two of a session are the same."""
-    number = len(core.root.state.subtasks) + 1
-    short = ODD.sub("-", name)[:LONGEST_NAME] or "subtask"
-    return f"{core.key}:sub:{short}-{number}"
+    return f"{core.key}:sub:{label}"
+
+
+def label(name: str, number: int) -> str:
+    """What one is called by people and models."""
+    return f"{ODD.sub('-', name)[:LONGEST_NAME] or 'subtask'}-{number}"
+
+
+def _offered(core: Core, spec: SubtaskSpec, model: OpenModel, station: Station) -> Tools:
+    """What the one that starts it has for that model, as far as the agent may use it."""
+    own = core.parts.own_tools
+    there = {**core.parts.tools(model.card), **core.joined}
+    return {
+        name: tool
+        for name, tool in station.tools(model.card, there).items()
+        if name not in own and (not spec.tools or name in spec.tools)
+    }
 
 
 def _tools(core: Core, names: tuple[str, ...], model: OpenModel) -> Mapping[str, Tool]:
@@ -168,9 +283,9 @@ def _tools(core: Core, names: tuple[str, ...], model: OpenModel) -> Mapping[str,
     return {name: own.get(name) or registered[name] for name in names}
 
 
-def _model(core: Core, named: str) -> OpenModel:
+def opened(core: Core, named: str) -> OpenModel:
     """The one that was named, else the small one; the session's own where that cannot be opened."""
-    if named:
+    if named and named != SMALL:
         return core.model if named == core.model.card.id else core.parts.models.open(named)
     small = core.parts.small(core.model.card)
     if not small or small == core.model.card.id:
@@ -185,11 +300,11 @@ def _model(core: Core, named: str) -> OpenModel:
         return core.model
 
 
-def _limits(core: Core, spec: SubtaskSpec) -> Limits:
+def _limits(core: Core, spec: SubtaskSpec, own: Allowance) -> Limits:
     """Its slice of the run. Raises AgentError where nothing is left."""
     children, limits, spent = core.parts.children, core.limits, core.spent()
     free = Allowance() if children.budget == "additive" else ledger.free(limits, spent)
-    slice_ = core.ledger.slice(free, children.own, spec.max_cost)
+    slice_ = core.ledger.slice(free, children.own.within(own), spec.max_cost)
     if slice_.is_empty:
         raise AgentError("the subtask was not started: nothing is left of what this run may spend")
     return Limits(
@@ -215,14 +330,16 @@ class _Told(NamedTuple):
     reason: str
 
 
-def _result(child: Core, name: str, ending: Ending) -> SubtaskResult:
-    state = child.state
+def _result(begun: Begun, ending: Ending) -> SubtaskResult:
+    child, state = begun.core, begun.core.state
     told = _told(ending)
     said = state.answer.strip()
     opening = CUT_SHORT if told.how == "cut-short" else SILENT
-    digest = said
+    digest = f"{FINISHED.format(name=begun.label)}\n{said}" if begun.terms else said
     if told.how != "finished":
-        note = opening.format(name=name, reason=told.reason.rstrip("."), had=HAD if said else HAD_NOTHING)
+        reason = begun.why or told.reason
+        name = begun.label if begun.terms else begun.spec.name
+        note = opening.format(name=name, reason=reason.rstrip("."), had=HAD if said else HAD_NOTHING)
         digest = f"{note}\n{said}".rstrip()
     return SubtaskResult(
         how=told.how,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from agent_cli.engine.core import Core, Stop
 from agent_cli.guardrails import budgets
 from agent_cli.guardrails.budgets import Breach
@@ -24,6 +26,15 @@ def token_breach(core: Core) -> Breach | None:
     """A ceiling on tokens that is reached, here or above."""
     breach = budgets.token_breach(core.spent(), core.limits)
     return breach or (token_breach(core.above) if core.above else None)
+
+
+def batch_breach(core: Core, asked: int) -> Breach | None:
+    """A batch that does not fit beside what was called and what is promised to those that run beside it."""
+    promised = 0 if core.parts.children.budget == "additive" else core.ledger.calls_beside
+    spent = core.spent()
+    return budgets.batch_breach(
+        msgspec.structs.replace(spent, calls=spent.calls + promised), asked, core.limits
+    )
 
 
 def stopping(core: Core) -> Stop | None:

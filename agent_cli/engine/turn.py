@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -83,7 +84,7 @@ class Turn:
                 raise Stopped(
                     endings.invalid(BROKE_OFF.format(reason=finished.native_reason or "no reason given"))
                 )
-            elif not await self._steered() and not self._forced() and not await self._held_up(finished):
+            elif not await self._goes_on(finished):
                 return self._answered(finished)
 
     def _forced(self) -> bool:
@@ -94,6 +95,12 @@ class Turn:
         self._must = due[0] if due else ""
         self._were_forced.update(due[:1])
         return bool(due)
+
+    async def _goes_on(self, finished: ev.Finished) -> bool:
+        """Whether anything keeps the turn from ending with its answer."""
+        return bool(
+            await self._steered() or self._forced() or await self._reported() or await self._held_up(finished)
+        )
 
     async def _steered(self) -> int:
         """Messages that came, but for those that a hook does not let through."""
@@ -113,6 +120,19 @@ class Turn:
             self._gone_on += 1
             return True
         return bool(await self._steered())
+
+    async def _reported(self) -> bool:
+        """Whether there is more to be told: where nobody says the next word, a turn waits for those that it started."""
+        core, crew = self._core, self._core.crew
+        alone = not core.parts.facts.attended or core.parts.gate is not None
+        if core.above is not None or not alone or not crew.running:
+            return False
+        stop = asyncio.create_task(core.stopping.wait())
+        try:
+            await asyncio.wait({stop, *crew.tasks()}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop.cancel()
+        return True
 
     # ── between steps ──
 
@@ -196,7 +216,7 @@ class Turn:
         core = self._core
         self._empty, self._continued = 0, False
         batch = Batch(core, calls, self._deadline, answered.cut, answered.settled)
-        breach = tree.token_breach(core) or budgets.batch_breach(core.spent(), len(calls), core.limits)
+        breach = tree.token_breach(core) or tree.batch_breach(core, len(calls))
         if breach is not None:
             batch.settle_rest(SETTLED.format(reason=breach.reason))
             self._land(breach)

@@ -32,6 +32,14 @@ class Allowance(Plain, frozen=True):
             or (self.calls is not None and self.calls < 1)
         )
 
+    def within(self, other: Allowance) -> Allowance:
+        """What both of them allow."""
+        return Allowance(
+            _least(self.usd, other.usd),
+            _least_count(self.tokens, other.tokens),
+            _least_count(self.calls, other.calls),
+        )
+
 
 class Children(Plain, frozen=True):
     """What the operator said about children. None means no ceiling of their own.
@@ -51,10 +59,11 @@ class Children(Plain, frozen=True):
 
 
 class Held(Plain, frozen=True):
-    """A slice that is reserved, and what of it was spent."""
+    """A slice that is reserved, and what of it was spent. `beside` says that the parent goes on meanwhile."""
 
     name: str
     slice: Allowance
+    beside: bool = False
     usd: float = 0.0
     tokens: int = 0
     calls: int = 0
@@ -103,8 +112,13 @@ class Ledger(Plain, frozen=True):
             _least(own.usd, usd), _least_count(own.tokens, tokens), _least_count(own.calls, calls)
         )
 
-    def reserve(self, name: str, allowance: Allowance) -> Ledger:
-        return Ledger((*self.held, Held(name, allowance)))
+    def reserve(self, name: str, allowance: Allowance, *, beside: bool = False) -> Ledger:
+        return Ledger((*self.held, Held(name, allowance, beside)))
+
+    @property
+    def calls_beside(self) -> int:
+        """Tool calls that the parent cannot make itself, since they are promised to children that run beside it."""
+        return sum(held.open_calls for held in self.held if held.beside)
 
     def spend(self, name: str, usd: float = 0.0, tokens: int = 0, calls: int = 0) -> Ledger:
         return Ledger(

@@ -53,7 +53,13 @@ class Answer(Plain, frozen=True):
 
 
 class Interrupt(Plain, frozen=True):
-    """Stops the running turn; without one it does nothing."""
+    """Stops the running turn, and the agents that work in the background; without any of them it does nothing."""
+
+
+class StopAgent(Plain, frozen=True):
+    """Stops one agent that works in the background; `agent` is what it is called, such as "reviewer-2"."""
+
+    agent: str
 
 
 class SetMode(Plain, frozen=True):
@@ -113,6 +119,7 @@ Command: TypeAlias = (
     | Withdraw
     | Answer
     | Interrupt
+    | StopAgent
     | SetMode
     | SetModel
     | SetEffort

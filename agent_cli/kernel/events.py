@@ -77,12 +77,14 @@ class TurnStarted(Value, frozen=True, tag="turn-started"):
 class OperatorMessage(Value, frozen=True, tag="operator-message"):
     """`by` is "product" where we speak for the operator: to have a cut answer continued. It begins no turn.
 
-    `queued` is the seq of the `MessageQueued` that this delivers, 0 for a message that did not wait.
+    `queued` is the seq of the `MessageQueued` that this delivers, 0 for a message that did not wait. `subtask` is the
+    branch whose report it brings, "" for none.
     """
 
     content: tuple[Block, ...]
     by: Literal["operator", "product"] = "operator"
     queued: int = 0
+    subtask: str = ""
 
 
 class MessageQueued(Value, frozen=True, tag="message-queued"):
@@ -190,17 +192,27 @@ class EffortSwitched(Value, frozen=True, tag="effort-switched"):
 
 
 class SubtaskStarted(Value, frozen=True, tag="subtask-started"):
-    """`subtask` is the branch where its own facts stand; `call_id` the call that it works for, "" where there is none."""
+    """`subtask` is the branch where its own facts stand; `call_id` the call that it works for, "" where there is none.
+
+    `agent` is the definition that it was started by, "" for none. In the `background` it outlives its call and its turn.
+    `place` is the directory that it works in, "" for the session's own.
+    """
 
     name: str
     model: str
     task: str
     subtask: str = ""
     call_id: str = ""
+    agent: str = ""
+    background: bool = False
+    place: str = ""
 
 
 class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
-    """`digest` is all that the one who started it gets. Tokens and USD were reported in the branch before."""
+    """`digest` is all that the one who started it gets. Tokens and USD were reported in the branch before.
+
+    `report` says that no result of a call brings the digest: it joins the conversation with the next request.
+    """
 
     name: str
     outcome: Outcome
@@ -209,6 +221,7 @@ class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
     cost: float | None
     model: str = ""
     subtask: str = ""
+    report: bool = False
 
 
 class OperatorNote(Value, frozen=True, tag="operator-note"):

@@ -34,7 +34,7 @@ compaction.threshold_by_tier.mid compaction.threshold_by_tier.small compaction.l
 compaction.model checkpoint.mode checkpoint.heuristic
 tools.builtin tools.disable tools.enable tools.concurrency tools.max_output_bytes tools.ask tools.diagnostics tools.NAME.max_output_bytes
 tools.NAME.timeout tools.NAME.max_calls tools.NAME.required tools.NAME.args
-agentic.enabled agentic.small_model
+agentic.enabled agentic.small_model agents.enabled agents.max_parallel agents.max_depth
 permissions.mode permissions.allow permissions.plan_mode permissions.plan_approval
 permissions.require_plan_artifact permissions.deny
 path_scope.allow_paths sandbox.mode sandbox.network url_scope.allow url_scope.deny

@@ -82,6 +82,14 @@ class Agentic(Section, frozen=True):
     ] = None
 
 
+class Agents(Section, frozen=True):
+    enabled: Annotated[Switch, says("Whether the model may hand tasks to agents.")] = True
+    max_parallel: Annotated[int, Meta(ge=1, le=64), says("Most agents that work at once.")] = 4
+    max_depth: Annotated[
+        int, Meta(ge=1, le=4), says("How deep agents may start agents; at 1 an agent starts none.")
+    ] = 1
+
+
 class Permissions(Section, frozen=True):
     mode: Annotated[Mode, says("Who decides about what a tool does.")] = "ask"
     allow: Annotated[

@@ -13,7 +13,9 @@ from agent_cli.engine.own_tools.agentic import WRAPPERS, Agentic
 from agent_cli.engine.own_tools.ask_user import AskUser
 from agent_cli.engine.own_tools.mark_task_done import MarkTaskDone
 from agent_cli.engine.own_tools.record_plan import RecordPlan
+from agent_cli.engine.own_tools.spawn_agent import CHECK, STOP, CheckAgent, SpawnAgent, StopAgent
 from agent_cli.engine.own_tools.wait_and_verify import WaitAndVerify
+from agent_cli.kernel.agents import SPAWN
 from agent_cli.ports import Tool, Touches
 
 MAKERS: dict[str, Callable[[Core], Tool]] = {
@@ -22,6 +24,9 @@ MAKERS: dict[str, Callable[[Core], Tool]] = {
     MARK: MarkTaskDone,
     wait_and_verify.NAME: WaitAndVerify,
     ask_user.NAME: AskUser,
+    SPAWN: SpawnAgent,
+    CHECK: CheckAgent,
+    STOP: StopAgent,
 }
 NAMES = tuple(MAKERS)
 
@@ -46,9 +51,14 @@ SHAPES: dict[str, Shape] = {
             (MARK, MarkTaskDone),
             (wait_and_verify.NAME, WaitAndVerify),
             (ask_user.NAME, AskUser),
+            (SPAWN, SpawnAgent),
+            (CHECK, CheckAgent),
+            (STOP, StopAgent),
         )
     },
 }
+AGENTS = (SPAWN, CHECK, STOP)
+"""Those that there are only with agents."""
 NEEDS: dict[str, tuple[str, ...]] = {name: wrapper.inner for name, wrapper in WRAPPERS.items()}
 """Tools of the world without which one of ours has nothing to work with."""
 
@@ -58,7 +68,7 @@ def own_tools(core: Core, world: Collection[str]) -> dict[str, Tool]:
 
     A model of the compact profile gets none but what a gate waits for.
     """
-    wanted = core.parts.own_tools
+    wanted = core.parts.own_tools - (frozenset() if core.parts.staff else frozenset(AGENTS))
     if core.model.card.profile == "compact":
         wanted &= {record_plan.NAME} if core.parts.facts.needs_plan else set[str]()
     return {
