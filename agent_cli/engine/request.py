@@ -101,22 +101,19 @@ class Request:
         """One operation behind the circuit breaker of its service. Overflow and refusals never count as failures."""
         core = self._core
         breaker = core.parts.breakers.of(core.model.endpoint or core.model.provider.name)
-        if not breaker.admit(core.parts.clock.monotonic()):
-            seconds = breaker.probes_in(core.parts.clock.monotonic())
-            raise CircuitOpen(
-                f"{breaker.name} failed {breaker.failures} times in a row and is not asked now: "
-                f"the next attempt is possible in {seconds:.0f} s"
-            )
+        admitted = breaker.admit(core.parts.clock.monotonic())
+        if admitted is None:
+            raise CircuitOpen(breaker.refusal(core.parts.clock.monotonic()))
         try:
             answered = await self._attempts()
         except ProviderError as problem:
             if problem.retryable:
-                breaker.failed(core.parts.clock.monotonic())
+                breaker.failed(core.parts.clock.monotonic(), admitted)
             else:
                 breaker.succeeded()
             raise
         except BaseException:
-            breaker.abandoned()
+            breaker.abandoned(admitted)
             raise
         breaker.succeeded()
         return answered

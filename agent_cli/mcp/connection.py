@@ -273,23 +273,24 @@ class Connection:
         """For one request. Raises ToolError for all that may go wrong."""
         client = await self.usable()
         now = asyncio.get_running_loop().time
-        if not self._calls.admit(now()):
+        admitted = self._calls.admit(now())
+        if admitted is None:
             raise ToolError(self._open(self._calls))
         self._running.append(running)
         try:
             async with running.limit:
                 yield client
         except TimeoutError:
-            self._calls.failed(now())
+            self._calls.failed(now(), admitted)
             raise ToolError(LATE.format(name=self.server.name, seconds=running.seconds)) from None
         except Exception as problem:  # noqa: BLE001 - whatever a server does is data for the model
             if await self._is_gone(problem):
-                self._calls.failed(now())
+                self._calls.failed(now(), admitted)
                 raise ToolError(GONE.format(name=self.server.name, why=self._why or told(problem))) from None
             self._calls.succeeded()
             raise ToolError(f"{self.server.name}: {told(problem)}") from None
         except BaseException:
-            self._calls.abandoned()
+            self._calls.abandoned(admitted)
             raise
         else:
             self._calls.succeeded()

@@ -92,22 +92,19 @@ async def _guarded(target: Target, reach: Reach) -> Fetched | Target:
     if reach.breakers is None:
         return await _request(target, reach)
     breaker = reach.breakers.of(target.host)
-    if not breaker.admit(time.monotonic()):
-        seconds = breaker.probes_in(time.monotonic())
-        raise ToolError(
-            f"{target.host} failed {breaker.failures} times in a row and is not asked now: the next attempt is possible in "
-            f"{seconds:.0f} s. Nothing was fetched; go on without it."
-        )
+    admitted = breaker.admit(time.monotonic())
+    if admitted is None:
+        raise ToolError(f"{breaker.refusal(time.monotonic())}. Nothing was fetched; go on without it.")
     try:
         answer = await _request(target, reach)
     except Unreached:
-        breaker.failed(time.monotonic())
+        breaker.failed(time.monotonic(), admitted)
         raise
     except BaseException:
-        breaker.abandoned()
+        breaker.abandoned(admitted)
         raise
     if isinstance(answer, Fetched) and answer.status >= 500:
-        breaker.failed(time.monotonic())
+        breaker.failed(time.monotonic(), admitted)
     else:
         breaker.succeeded()
     return answer
