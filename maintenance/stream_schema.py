@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import msgspec
 
-from agent_cli.headless import jsonl, orders
+from agent_cli.headless import jsonl
 from agent_cli.headless.summary import Result
-from agent_cli.kernel import events
+from agent_cli.kernel import events, orders
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 REF = "#/$defs/{name}"

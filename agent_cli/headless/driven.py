@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from agent_cli.headless import orders, summary
+from agent_cli.headless import summary
 from agent_cli.headless.inbound import LONGEST, Lines
 from agent_cli.headless.jsonl import StreamPrinter
 from agent_cli.headless.run import REFUSAL, Door, Run, conclude
 from agent_cli.headless.summary import Failure, Verdict
 from agent_cli.kernel import events as ev
+from agent_cli.kernel import orders
 from agent_cli.kernel.commands import Answer, Interrupt
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import Block

@@ -18,7 +18,7 @@ from agent_cli.server.call import Answer, Call, Stream
 from agent_cli.server.counters import Counters
 from agent_cli.server.gate import Gate, Peer
 from agent_cli.server.hosting import Hosting
-from agent_cli.server.openapi import optional
+from agent_cli.server.openapi import is_struct, optional
 from agent_cli.server.problems import Refused, body_of, refusal
 from agent_cli.server.routes import Route, routed
 from agent_cli.server.tokens import Token
@@ -107,7 +107,7 @@ def _end(pair: Any) -> tuple[str, int]:
     return str(pair[0]), int(pair[1])
 
 
-async def _body(kind: type[msgspec.Struct], headers: dict[str, str], receive: Receive) -> msgspec.Struct:
+async def _body(kind: Any, headers: dict[str, str], receive: Receive) -> Any:
     """Raises Refused where it is too long, comes too slowly, or is not what the route takes."""
     raw = await _raw(headers, receive)
     if not raw.strip():
@@ -125,7 +125,10 @@ async def _body(kind: type[msgspec.Struct], headers: dict[str, str], receive: Re
         raise Refused(400, "json", f"The body is no JSON: {problem}.") from None
 
 
-def _fields(kind: type[msgspec.Struct]) -> str:
+def _fields(kind: Any) -> str:
+    """What it may hold, in words."""
+    if not is_struct(kind):
+        return "`type` and the fields of that order (/openapi.json)"
     return ", ".join(f"`{field.name}`" for field in msgspec.structs.fields(kind))
 
 

@@ -38,6 +38,17 @@ async def follow(hosting: Hosting, session: str, since: int, *, decides: bool) -
         await asyncio.sleep(0)
 
 
+async def recorded(hosting: Hosting, session: str, since: int) -> AsyncGenerator[Event, None]:
+    """The facts that the log has now. Raises StoreError."""
+    more = True
+    while more:
+        entries = await asyncio.to_thread(hosting.archive.entries, session, since, CHUNK)
+        more = len(entries) == CHUNK
+        for entry in entries:
+            since = entry.seq
+            yield entry
+
+
 async def _live(hosted: Hosted, since: int, *, decides: bool) -> AsyncGenerator[Event, None]:
     """Until the session is let go. Raises StoreError."""
     with hosted.attached(decides=decides):

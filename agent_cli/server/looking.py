@@ -12,7 +12,7 @@ from agent_cli.kernel.records import fact_of, line_of, preview_of
 from agent_cli.server import views
 from agent_cli.server.call import Answer, Call, Stream
 from agent_cli.server.door import Looked
-from agent_cli.server.following import follow
+from agent_cli.server.following import follow, recorded
 from agent_cli.server.hosted import Hosted
 from agent_cli.server.problems import Refused
 
@@ -76,14 +76,20 @@ async def events(call: Call) -> Stream:
             f"{call.counters.streams} event streams are followed, and no more are (serve.streams).",
             retry_after=10,
         )
-    decides = call.token.may("write")
-    return Stream(_frames(call, wanted, since, decides=decides), STILL_HERE, "text/event-stream")
+    decides, goes_on = call.token.may("write"), _number(call, "follow", 1) > 0
+    found = (
+        follow(call.hosting, wanted, since, decides=decides)
+        if goes_on
+        else recorded(call.hosting, wanted, since)
+    )
+    return Stream(_frames(call, wanted, found), STILL_HERE, "text/event-stream")
 
 
-async def _frames(call: Call, wanted: str, since: int, *, decides: bool) -> AsyncGenerator[bytes, None]:
+async def _frames(
+    call: Call, wanted: str, followed: AsyncGenerator[Event, None]
+) -> AsyncGenerator[bytes, None]:
     place: dict[str, Any] = {"session": wanted, "turn": 0, "step": 0}
     call.counters.streams += 1
-    followed = follow(call.hosting, wanted, since, decides=decides)
     try:
         yield b": this is the log, then what comes\n\n"
         async for event in followed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import msgspec
 
@@ -34,7 +34,7 @@ class Described(Protocol):
     @property
     def says(self) -> str: ...
     @property
-    def body(self) -> type[msgspec.Struct] | None: ...
+    def body(self) -> Any: ...
     @property
     def answers(self) -> tuple[tuple[int, str], ...]: ...
     @property
@@ -45,10 +45,12 @@ class Described(Protocol):
 
 def document(routes: Sequence[Described]) -> dict[str, Any]:
     kinds = [route.body for route in routes if route.body is not None]
-    _, schemas = msgspec.json.schema_components(kinds, ref_template=REF)
+    held, schemas = msgspec.json.schema_components(kinds, ref_template=REF)
+    bodies = iter(held)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        body = None if route.body is None else next(bodies)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, body)
     return {
         "openapi": "3.1.0",
         "info": {"title": "agent-cli attach server", "version": __version__},
@@ -60,7 +62,7 @@ def document(routes: Sequence[Described]) -> dict[str, Any]:
     }
 
 
-def _operation(route: Described) -> dict[str, Any]:
+def _operation(route: Described, body: dict[str, Any] | None) -> dict[str, Any]:
     names = re.findall(r"\{(\w+)\}", route.path)
     where = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
     asked = [
@@ -79,17 +81,20 @@ def _operation(route: Described) -> dict[str, Any]:
         "security": [] if route.public else [{"token": []}],
         "x-scope": route.scope,
     }  # fmt: skip
-    if route.body is not None:
-        schema = {"$ref": REF.format(name=route.body.__name__)}
+    if body is not None:
         made["requestBody"] = {
             "required": optional(route.body) is None,
-            "content": {"application/json": {"schema": schema}},
+            "content": {"application/json": {"schema": body}},
         }
     return made
 
 
-def optional(body: type[msgspec.Struct]) -> msgspec.Struct | None:
+def optional(body: Any) -> msgspec.Struct | None:
     """What a missing body stands for; None where there has to be one."""
-    if any(field.required for field in msgspec.structs.fields(body)):
+    if not is_struct(body) or any(field.required for field in msgspec.structs.fields(body)):
         return None
     return body()
+
+
+def is_struct(body: Any) -> TypeGuard[type[msgspec.Struct]]:
+    return isinstance(body, type) and issubclass(body, msgspec.Struct)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_cli.guardrails.halts import refused
 from agent_cli.kernel import commands as do
+from agent_cli.kernel import orders
 from agent_cli.server import views
 from agent_cli.server.bodies import Clear, Decision, Done, Focus, Inject, NewSession
 from agent_cli.server.call import Answer, Call
@@ -120,6 +121,37 @@ def _no_approval(call_id: str) -> Refused:
     )
 
 
+async def order(call: Call) -> Answer:
+    """Anything that a driven session takes, by the same names."""
+    asked = call.body
+    if isinstance(asked, orders.Message | orders.End):
+        raise Refused(
+            422, "body", "A message is said with POST …/inject, and a session ends with its server."
+        )
+    _may(call, asked)
+    async with call.hosting.at(call.session) as hosted:
+        if isinstance(asked, do.Reset):
+            _enough(hosted, asked)
+        if isinstance(asked, do.Answer) and asked.call_id not in hosted.door.state.pending:
+            raise _no_approval(asked.call_id)
+        since = hosted.door.state.seq
+        hosted.door.send(asked)
+        return Answer({"session": hosted.door.id, "accepted": True, "since": since}, 202)
+
+
+def _may(call: Call, asked: do.Command) -> None:
+    """Raises Refused where it lasts, or loosens much, and the token is not for that."""
+    match asked:
+        case do.SetMode(mode) if mode in LOOSE:
+            call.need("admin", f"Mode {mode}")
+        case do.AddRule(verdict=verdict, keep=keep) if keep or verdict == "allow":
+            call.need("admin", "A permission rule")
+        case do.Answer(scope="always"):
+            call.need("admin", "An approval that lasts (scope always)")
+        case _:
+            pass  # the rest is what a token of scope write is for
+
+
 async def compact(call: Call) -> Answer:
     asked = call.of(Focus)
     async with call.hosting.at(call.session) as hosted:
@@ -152,18 +184,23 @@ async def reset(call: Call) -> Answer:
     """What waits drives the first turn after it."""
     asked = call.of(Clear)
     async with call.hosting.at(call.session) as hosted:
-        door = hosted.door
-        which, added = asked.guardrail, asked.additional_budget_usd
-        least = refused(door.halts(), which, added)
-        if least:
-            raise Refused(
-                409,
-                "would-trip-again",
-                "nothing is reset: spent dollars stay spent, so the next turn would trip again at once. Add at least "
-                f"${least:.2f}: {views.how_to_reset(door.id, 'cost_ceiling', least)}.",
-                guardrail="cost_ceiling",
-                additional_budget_usd=least,
-                given_usd=added,
-            )
-        door.send(do.Reset(which, added))
-        return Answer({**views.guardrails_of(hosted), "running": door.state.running})
+        clear = do.Reset(asked.guardrail, asked.additional_budget_usd)
+        _enough(hosted, clear)
+        hosted.door.send(clear)
+        return Answer({**views.guardrails_of(hosted), "running": hosted.door.state.running})
+
+
+def _enough(hosted: Hosted, clear: do.Reset) -> None:
+    """Raises Refused where the session would be halted again at once."""
+    door = hosted.door
+    least = refused(door.halts(), clear.guardrail, clear.added_usd)
+    if least:
+        raise Refused(
+            409,
+            "would-trip-again",
+            "nothing is reset: spent dollars stay spent, so the next turn would trip again at once. Add at least "
+            f"${least:.2f}: {views.how_to_reset(door.id, 'cost_ceiling', least)}.",
+            guardrail="cost_ceiling",
+            additional_budget_usd=least,
+            given_usd=clear.added_usd,
+        )

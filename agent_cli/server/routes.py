@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
-
+from agent_cli.kernel.orders import Order
 from agent_cli.server import bodies, looking, orders
 from agent_cli.server.call import Answer, Call, Handler
 from agent_cli.server.openapi import document
@@ -25,7 +24,7 @@ class Route(NamedTuple):
     handler: Handler
     scope: Scope
     says: str
-    body: type[msgspec.Struct] | None = None
+    body: Any = None
     answers: tuple[tuple[int, str], ...] = ((200, "As it says."),)
     query: tuple[tuple[str, str], ...] = ()
     public: bool = False
@@ -57,7 +56,10 @@ ROUTES: tuple[Route, ...] = (
         "Its events as server-sent events: every fact of the log, then facts and previews as they come. The id of a fact is "
         "its `seq`; previews have none, and may be lost.",
         answers=((200, "text/event-stream; `data` is a line of `--output-format stream-json`."),),
-        query=(("since", "Only facts with a greater `seq`. The header Last-Event-ID says the same."),),
+        query=(
+            ("since", "Only facts with a greater `seq`. The header Last-Event-ID says the same."),
+            ("follow", "0: ends with what the log has now."),
+        ),
     ),
     Route("POST", f"{S}/inject", orders.inject, "write", "Says something to the agent.", bodies.Inject, ((200, QUEUED), HELD)),
     Route(
@@ -74,6 +76,11 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "POST", f"{S}/checkpoint", orders.checkpoint, "write", "Says that a task is done: a record takes its place.", bodies.Done,
+        ((202, "What comes of it is an event after `since`."), HELD),
+    ),
+    Route(
+        "POST", f"{S}/orders", orders.order, "write",
+        "Anything else that a driven session takes: mode, model, effort, withdraw, rewind, replan, rule, …", Order,
         ((202, "What comes of it is an event after `since`."), HELD),
     ),
     Route("GET", f"{S}/guardrails", looking.guardrails, "read", "What is armed, what tripped, what halts it and what clears that."),

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agent_cli.headless import orders
 from agent_cli.headless.narration import Level
 from agent_cli.headless.summary import Result
 from agent_cli.kernel import events as ev
+from agent_cli.kernel import orders
 from tests.fakes import strategies
 from tests.fakes.paper import Paper
 

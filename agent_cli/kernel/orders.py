@@ -1,4 +1,4 @@
-"""`--input-format stream-json`: what another program may say to a session, one JSON object a line.
+"""What another program may say to a session, one JSON object: a line of `--input-format stream-json`, or over HTTP.
 
 `type` says what it is, the other fields are those of the command. Fields that are not known are refused, so that a
 misspelling is no silence. New types and fields may come within a version; none goes away.
@@ -7,7 +7,7 @@ misspelling is no silence. New types and fields may come within a version; none 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -39,6 +39,10 @@ class InterruptOrder(
     do.Interrupt, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="interrupt"
 ):
     """Stops the running turn."""
+
+
+class WithdrawOrder(do.Withdraw, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="withdraw"):
+    """Takes back a message that waits, by the seq of its entry."""
 
 
 class ModeOrder(do.SetMode, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="mode"):
@@ -87,6 +91,7 @@ Order: TypeAlias = (
     Message
     | AnswerOrder
     | InterruptOrder
+    | WithdrawOrder
     | ModeOrder
     | ModelOrder
     | EffortOrder
@@ -98,6 +103,19 @@ Order: TypeAlias = (
     | RuleOrder
     | End
 )
+
+KINDS: dict[type[do.Command], str] = {
+    kind.__base__: str(kind.__struct_config__.tag)
+    for kind in get_args(Order)
+    if issubclass(kind, get_args(do.Command))
+}
+"""How each command is called as an order."""
+
+
+def written(command: do.Command) -> dict[str, Any]:
+    """The order that `read` makes that command of; a message is told by `Message`, which has only text."""
+    return {"type": KINDS[type(command)], **msgspec.to_builtins(command)}
+
 
 TYPES = tuple(str(kind.__struct_config__.tag) for kind in get_args(Order))
 
