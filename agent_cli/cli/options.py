@@ -259,6 +259,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "agent_cli.cli.serve",
         "Serve sessions over HTTP: for programs, other front ends and other machines.",
     ),
+    "attach": ("agent_cli.cli.attach", "The terminal UI over a session of such a server."),
     "pool": (
         "agent_cli.cli.pool",
         "What runs over one account may take together.",

@@ -35,7 +35,7 @@ async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
     loaded = known.read()
     seen = welcome(options)
     history = History(seen.history)
-    conversation = Conversation(seen, known.sources(), _asker(history, terminal=terminal), _write)
+    conversation = Conversation(seen, known.sources(), asker_of(history, terminal=terminal), write)
     if first and terminal:
         history.add(first)
     if options.resume == "":
@@ -53,16 +53,16 @@ async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
     return code
 
 
-def _asker(history: History, *, terminal: bool) -> Asker:
+def asker_of(history: History, *, terminal: bool) -> Asker:
     def names(start: str) -> list[str]:
         return [command.name for command in book.matching(start) if command.name not in lacks(screen=True)]
 
     if terminal and os.environ.get("TERM", "") not in ("", "dumb"):
         return Terminal(history, names)
-    return Plain(_write, echoed=terminal)
+    return Plain(write, echoed=terminal)
 
 
-def _write(text: str) -> None:
+def write(text: str) -> None:
     """A terminal that cannot show a character gets a question mark; one that is gone gets nothing."""
     encoding = sys.stdout.encoding or "utf-8"
     try:

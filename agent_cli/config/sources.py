@@ -30,7 +30,7 @@ from agent_cli.kernel.values import Plain
 from agent_cli.kernel.wire import is_list, is_object
 
 PREFIX = "AGENT_CLI_"
-NOT_SETTINGS = {"AGENT_CLI_HOME", "AGENT_CLI_HOOK_EVENT", "AGENT_CLI_PROJECT_DIR"}
+NOT_SETTINGS = {"AGENT_CLI_HOME", "AGENT_CLI_ATTACH_TOKEN", "AGENT_CLI_HOOK_EVENT", "AGENT_CLI_PROJECT_DIR"}
 """The last two are what a hook finds in its environment; it may run this program."""
 JOINED = {
     "permissions.allow",

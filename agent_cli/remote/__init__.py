@@ -1,0 +1,1 @@
+"""A session of an attach server, as a front end sees any session."""
