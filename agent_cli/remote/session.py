@@ -32,6 +32,7 @@ from agent_cli.kernel.events import (
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.messages import Text, ToolSpec, text_of
 from agent_cli.kernel.orders import written
+from agent_cli.kernel.serving import Served
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.remote.wire import Declined, Placed, Unreachable, Wire
 
@@ -71,6 +72,11 @@ class RemoteSession:
     @property
     def id(self) -> str:
         return self.state.session
+
+    @property
+    def servers(self) -> Served | None:
+        """Decided: those are seen to where the session is open."""
+        return None
 
     @property
     def halted(self) -> str:
