@@ -106,7 +106,20 @@ def test_a_conversation_in_lines_imports_no_screen(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "room", ["kernel", "ports", "context", "guardrails", "permissions", "engine", "talk", "headless", "repl", "server", "remote"]
+    "room",
+    [
+        "kernel",
+        "ports",
+        "context",
+        "guardrails",
+        "permissions",
+        "engine",
+        "talk",
+        "headless",
+        "repl",
+        "server",
+        "remote",
+    ],
 )
 def test_the_lower_floors_import_nothing_heavy(room: str):
     code = f"import pkgutil, importlib, agent_cli.{room} as room\n"
