@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from agent_cli.cli.options import COMMANDS
 from agent_cli.cli.start import Start, enter, interpret, run_options
 from agent_cli.cli.words import Line, Unreadable, read
 from agent_cli.kernel.errors import AgentError
@@ -14,12 +15,20 @@ COMPLETE = "_AGENT_CLI_COMPLETE"
 
 def run(argv: list[str]) -> int:
     """Everything but `--version`. Returns the exit code."""
+    argv = _in_place_of_help(argv)
     line = None if COMPLETE in os.environ else _plain(argv)
     if line is not None:
         return _begin(line, argv)
     from agent_cli.cli.app import answer
 
     return answer(argv)
+
+
+def _in_place_of_help(argv: list[str]) -> list[str]:
+    """The word that asks for help in many programs is no message: `help` alone, or before a command."""
+    if argv[:1] != ["help"] or len(argv) > 2 or (argv[1:] and argv[1] not in COMMANDS):
+        return argv
+    return [*argv[1:], "--help"]
 
 
 def _plain(argv: list[str]) -> Line | None:

@@ -38,7 +38,7 @@ from agent_cli.compose.task import name_of, opening
 from agent_cli.compose.toolset import dropped, inner_tools, own_names, reach_of, withheld, world_tools
 from agent_cli.compose.transcripts import save
 from agent_cli.compose.trust import told as told_of_trust
-from agent_cli.compose.watchdog import start_line, watchdog_mode, watching
+from agent_cli.compose.watchdog import in_full, start_line, watchdog_mode, watching
 from agent_cli.config import places, trust
 from agent_cli.config.files import text_of
 from agent_cli.config.settings import Settings
@@ -164,7 +164,7 @@ def _watched(made: Parts, options: RunOptions, loaded: Loaded, kept: Kept, plan:
         guards=f"{__version__} {settings.watchdog.profile} {watchdog_mode(settings, attended=options.attended)}",
         notices=(*_notices(options, kept, loaded, plan.notices, card), *made.notices),
         openings=_openings(options, loaded, plan, own, card),
-        details=(budget_line(options, loaded, card),),
+        details=(in_full(loaded, attended=options.attended), budget_line(options, loaded, card)),
         nested=Nested(loaded, root_of(options, loaded)),
         scales=_scales(settings, root_of(options, loaded)),
     )

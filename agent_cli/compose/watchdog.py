@@ -11,6 +11,12 @@ from agent_cli.guardrails.book import Tuned, signals
 from agent_cli.kernel.watching import SignalName, WatchdogMode
 from agent_cli.ports import Signal
 
+BRIEFLY: dict[WatchdogMode, str] = {
+    "off": "looks for nothing",
+    "warn": "tells you of loops, stops nothing",
+    "feedback": "tells you and the model of loops, stops nothing",
+    "enforce": "stops loops",
+}
 DOES: dict[WatchdogMode, str] = {
     "off": "nobody looks whether the agent goes in circles",
     "warn": "tells you when the agent goes in circles; stops nothing",
@@ -44,4 +50,9 @@ def start_line(loaded: Loaded, *, attended: bool) -> str:
     usual = f"{'interactive' if attended else 'unattended'} default"
     origin = loaded.origins.get("safety.watchdog", usual) if settings.safety.watchdog else usual
     profile = "" if settings.watchdog.profile == "default" else f", profile {settings.watchdog.profile}"
-    return f"watchdog: {mode} mode [{origin}]{profile} ({DOES[mode]})"
+    return f"watchdog: {mode} mode [{origin}]{profile} ({BRIEFLY[mode]})"
+
+
+def in_full(loaded: Loaded, *, attended: bool) -> str:
+    """What the mode does, for who asks for details."""
+    return f"watchdog: {DOES[watchdog_mode(loaded.settings, attended=attended)]}"

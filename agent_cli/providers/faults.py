@@ -194,10 +194,7 @@ def _classified(
     if said.overflow or (status in (400, 413) and not said.message) or status == 413:
         return _too_long(model, status, words, said.overflow or Overflow())
     if status in (401, 403) or codes & KEY_CODES:
-        refused = "the credentials" if service.sign_in else "the key"
-        return AuthFailed(
-            f"{service.label} refused {refused} ({words}). {_check_key(service)}", status=status
-        )
+        return AuthFailed(f"{service.label} {_shut(service)} ({words}). {_check_key(service)}", status=status)
     if status == 404 or said.code == "model_not_found":
         return ModelNotFound(
             f"{service.label} at {service.url} knows no model '{model}' ({words}).{_meant(model)} Check the name with"
@@ -223,11 +220,17 @@ def _too_long(model: str, status: int, words: str, overflow: Overflow) -> Contex
     )
 
 
+def _shut(service: Service) -> str:
+    if service.sign_in:
+        return "refused the credentials"
+    return "refused the key" if service.key_env else "wants a key, and none was sent"
+
+
 def _check_key(service: Service) -> str:
     if service.sign_in:
         return service.sign_in
     if not service.key_env:
-        return "This endpoint wants a key: name the variable that holds it in the endpoint's config."
+        return "Name the variable that holds it in the endpoint's config (`api_key_env`)."
     return f"Check that {service.key_env} holds a complete key that is not revoked and may use this model."
 
 

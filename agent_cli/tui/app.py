@@ -260,8 +260,8 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             case "mode":
                 conversation.desk.next_mode()
             case "help":
-                conversation.desk.take("/help")
                 conversation.reader.to_end()
+                conversation.desk.take("/help")
             case "suspend" if can_go_on():
                 self.action_suspend_process()
             case "suspend":
@@ -277,6 +277,10 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
             case _:
                 conversation.reader.toggle_all()
 
+    def _order(self, line: str) -> None:
+        self.conversation.reader.to_end()
+        self.conversation.desk.take(line)
+
     @on(Composer.Asked)
     def _asked(self) -> None:
         self.action_do("help")
@@ -286,9 +290,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         for command in book.COMMANDS:
             if command.name != "quit":
                 line = f"/{command.name}"
-                yield SystemCommand(
-                    line, command.description, lambda line=line: self.conversation.desk.take(line)
-                )
+                yield SystemCommand(line, command.description, lambda line=line: self._order(line))
         yield SystemCommand("theme", "other colours", self.action_change_theme)
         for binding in self.BINDINGS:
             if isinstance(binding, Binding) and binding.id not in (None, "palette"):

@@ -65,12 +65,13 @@ class Attacher:
     def _held(self, attached: Attached) -> str:
         return self._composer.pastes.hold(attached.label, attached.block)
 
-    def take_back(self) -> None:
+    def take_back(self) -> bool:
         content, composer = take_back(self._desk), self._composer
         if content:
             composer.move_cursor((0, 0))
             composer.write(composer.pastes.take_back(content) + ("\n" if composer.text else ""))
             self._draw()
+        return bool(content)
 
     def asks(self) -> bool:
         if clipboard.readers():

@@ -69,8 +69,8 @@ class Attaching(Protocol):
         """What stands for that file, "" where it does not go along."""
         ...
 
-    def take_back(self) -> None:
-        """The last message that waits comes before what is written, and waits no more."""
+    def take_back(self) -> bool:
+        """The last message that waits comes before what is written, and waits no more; False where none does."""
         ...
 
     def asks(self) -> bool:
@@ -180,6 +180,8 @@ class Composer(TextArea, inherit_bindings=False):
     def action_cursor_up(self, select: bool = False) -> None:
         if self._menu_open:
             self._move_menu(-1)
+        elif not select and not self.text and self.attaching is not None and self.attaching.take_back():
+            pass  # it waits no more, so that it does not go out twice
         elif not select and self.cursor_at_first_line:
             self._recall(self.past.older(self.text))
         else:

@@ -114,6 +114,8 @@ class Conversation(Vertical):
 
     def put(self, item: Item) -> None:
         self.story.insert(item)
+        if self.reader.follows:
+            self.reader.to_end(item)
         self.feed.wake()
 
     def _wipe(self) -> None:
@@ -219,8 +221,7 @@ class Conversation(Vertical):
         ended = (isinstance(event.event, ev.TERMINAL) and not event.branch) or before > self.desk.compacting
         if event.seq == self._resumed and self.desk.session is not None:
             state = self.desk.session.state
-            self.story.insert(Notice(restored(state, self.desk.session.halted)))
-            if told := moved(state):
+            for told in filter(None, (restored(state, self.desk.session.halted), moved(state))):
                 self.story.insert(Notice(told))
         if self.herald is not None and event.seq > self._resumed:
             self.herald.heed(event)
@@ -261,8 +262,8 @@ class Conversation(Vertical):
             self._todo.put(panel(items, self._ink))
 
     def _draw_queue(self) -> None:
-        key, halt, opening = self.keys.first("take-back"), halt_of(self.desk), self.desk.session is None
-        running = self.desk.running
+        key, halt, running = self.keys.first("take-back"), halt_of(self.desk), self.desk.running
+        opening = self.desk.session is None
         self._queue.draw(self.desk.queued, self._ink, key, opening=opening, halt=halt, running=running)
 
     def _draw_approvals(self) -> None:
@@ -333,10 +334,8 @@ class Conversation(Vertical):
 
     @on(Composer.Sought)
     def _searches(self, event: Composer.Sought) -> None:
-        if event.text is None:
-            self.footer.hint("")
-        else:
-            self.footer.hint(f"search: {event.text}{'' if event.found else '  (not found)'}")
+        found = "" if event.found else "  (not found)"
+        self.footer.hint("" if event.text is None else f"search: {event.text}{found}")
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
@@ -345,9 +344,10 @@ class Conversation(Vertical):
         if command:
             self.composer.took(event.text)
             self.run_worker(self._run_shell(command))
-        elif self.desk.take(event.text, event.when, event.files, event.typed):
+            return
+        self.reader.to_end()
+        if self.desk.take(event.text, event.when, event.files, event.typed):
             self.composer.took(event.text)
-            self.reader.to_end()
             for chip in missing(event.text, event.files):
                 self.put(Notice(f"{chip} went without its file: add that again", "warning"))
         else:

@@ -76,6 +76,7 @@ class Offers(Vertical, can_focus=True):
         self._asking = ""  # what a download would fetch, while that is asked
         self._download: Worker[None] | None = None
         self._grace = Grace()
+        self._at = 0  # the way that Enter takes
         self._held: tuple[str, Timer] | None = None
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
@@ -123,20 +124,35 @@ class Offers(Vertical, can_focus=True):
             others = "  Tab: another provider" if len(self._setup.variables) > 1 else ""
             text = f"{clean_line(provider)} key ({clean_line(variable)})"
             return [[Segment(cut(text, width), ink.strong), Segment(others, ink.dim)]]
-        ways = [("k", f"enter a key ({', '.join(name for _, name in self._setup.variables)})")]
-        if self._setup.local:
-            ways.append(("l", f"install the local model ({self._setup.local})"))
-        ways += [("d", "play the demo, without any model"), ("q", "quit")]
         lines: list[Line] = [[Segment("How shall we start?", ink.strong)]]
         if self._held is not None:
             lines[0].append(Segment(f"  {self._held[0]} …", ink.dim))
         elif self.screen.focused is not self:
             lines[0].append(Segment(f"  {self._way} comes here, to choose", ink.accent))
-        for key, text in ways:
-            rows = wrap([Segment(clean_line(text), ink.text)], width - 4)
-            lines.append([Segment(f"  {key} ", ink.heading), *rows[0]])
+        for at, (key, text) in enumerate(self._ways()):
+            marked = at == self._at and self.screen.focused is self
+            rows = wrap([Segment(clean_line(text), ink.strong if marked else ink.text)], width - 4)
+            lines.append([Segment(f"{'▸' if marked else ' '} {key} ", ink.heading), *rows[0]])
             lines.extend([Segment("    "), *row] for row in rows[1:])
         return lines
+
+    def _ways(self) -> list[tuple[str, str]]:
+        ways = [("k", f"enter a key ({', '.join(name for _, name in self._setup.variables)})")]
+        if self._setup.local:
+            ways.append(("l", f"install the local model ({self._setup.local})"))
+        return [*ways, ("d", "play the demo, without any model"), ("q", "quit")]
+
+    def _moves(self, key: str) -> bool:
+        """Arrows go from way to way, and Enter takes the one they are at."""
+        if self._held is not None or self._busy or self._asking or key not in ("up", "down", "enter"):
+            return False
+        ways = self._ways()
+        if key != "enter":
+            self._at = (self._at + (1 if key == "down" else -1)) % len(ways)
+            self._draw()
+        elif self._grace.over:
+            self._choose(ways[self._at][0])
+        return True
 
     async def _on_key(self, event: Key) -> None:
         if self.has_class("-key"):
@@ -145,6 +161,9 @@ class Offers(Vertical, can_focus=True):
                 self._draw()
                 event.stop()
                 event.prevent_default()
+            return
+        if self._moves(event.key):
+            event.stop()
             return
         keys = {"y", "n"} if self._asking else {"k", "l", "d", "q"}
         if self._held is not None:

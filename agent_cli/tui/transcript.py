@@ -99,9 +99,14 @@ class Transcript(ScrollView, can_focus=True):
         self.settle()
         self.follows = self.scroll_offset.y >= self.max_scroll_y
 
-    def to_end(self) -> None:
+    def to_end(self, item: Item | None = None) -> None:
+        """Where `item` is higher than the screen, no further than to its first line."""
         self.follows = True
         self.settle()
+        height = self.column.heights[self.column.index(item)] if item is not None else 0
+        if height > self.scrollable_content_region.height > 0:
+            self.follows, self._top = False, (item, 0) if item is not None else None
+            self.settle()
 
     def keep(self, item: Item | None) -> None:
         """Lines came before an item that stood at the top: it stays there."""

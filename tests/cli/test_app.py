@@ -40,6 +40,15 @@ def test_help_names_every_option_and_command(capfd):
     assert max(map(len, shown.splitlines())) <= 100
 
 
+def test_the_word_help_is_no_message(capfd):
+    assert run(["help"]) == 0
+    assert "Exit codes:" in capfd.readouterr().out
+    assert run(["help", "sessions"]) == 0
+    assert "Usage: agent-cli sessions" in capfd.readouterr().out
+    assert run(["-p", "help", "--provider", "echo", "--ephemeral"]) == 0
+    assert capfd.readouterr().out == "help\n"
+
+
 def test_help_has_a_short_name_and_comes_before_everything(capfd):
     assert run(["-h"]) == 0
     whole = capfd.readouterr().out

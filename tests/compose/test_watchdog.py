@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent_cli.compose.watchdog import start_line, watching
+from agent_cli.compose.watchdog import in_full, start_line, watching
 from agent_cli.config.sources import Loaded, load
 
 
@@ -31,7 +31,13 @@ def test_the_start_line_names_the_mode_its_origin_and_what_it_does(
 ):
     line = start_line(loaded(tmp_path, **flags), attended=attended)
     assert line.startswith(begins)
-    assert len(line) > len(begins) + 10
+    assert line.endswith(")")
+    assert len(begins) + 10 < len(line) < 110, "one short line"
+
+
+def test_what_the_mode_does_is_told_in_full_to_who_asks_for_details(tmp_path: Path):
+    assert "most of them the session until /guardrail reset" in in_full(loaded(tmp_path), attended=False)
+    assert "stops nothing" in in_full(loaded(tmp_path), attended=True)
 
 
 def names(loaded: Loaded) -> list[str]:

@@ -348,3 +348,10 @@ def test_a_model_that_the_service_does_not_know_may_be_misspelt(asked: str, mean
     told = str(from_response(SERVICE, asked, 404, b"not here"))
     assert ("Did you mean" in told) is bool(meant)
     assert meant in told
+
+
+def test_a_key_that_was_never_sent_was_not_refused():
+    here = Service("The endpoint mine", "http://127.0.0.1:1/v1")
+    problem = from_response(here, "m", 401, json_bytes(error("no key")))
+    assert str(problem).startswith("The endpoint mine wants a key, and none was sent (401: no key). Name the")
+    assert "refused the key" in str(from_response(SERVICE, "m", 401, json_bytes(error("no"))))

@@ -139,6 +139,16 @@ async def test_without_a_key_three_ways_are_offered(ways: Ways):
         assert app.conversation.composer.text == "x"
 
 
+async def test_arrows_and_enter_choose_a_way_too(ways: Ways):
+    app = keyless(ways)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await sees(pilot, "▸ k enter a key")
+        await pilot.press("up", "up")
+        await sees(pilot, "▸ d play the demo")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.session is ways.session)
+
+
 async def test_a_file_that_is_wrong_is_told_in_full_and_offers_nothing(ways: Ways):
     told = "model.nmae of /p/.agents/config.toml is not a key. " * 4 + "Remove it."
     opening = Opening(error=ConfigError(told))
@@ -512,6 +522,22 @@ async def test_help_and_the_palette_list_the_commands():
         await sees(pilot, "tokens and cost of each model")
         await pilot.press("escape")
         assert app.focused is app.conversation.composer
+
+
+async def test_a_long_answer_of_a_command_is_shown_from_its_first_line_on():
+    session = FakeSession()
+    whole_turn(session)
+    async with screen(session, size=(80, 24)) as (app, pilot):
+        await sees(pilot, "── done")
+        strike(app, "/help")
+        await pilot.press("enter")
+        await sees(pilot, "Beginnings")
+        assert shown(app).splitlines().index("  Beginnings") <= 1
+        await sees(pilot, " ↓  ask mode")
+        strike(app, "/mode")
+        await pilot.press("enter")
+        await sees(pilot, "Permission mode")
+        await sees(pilot, " ○ ")
 
 
 async def test_a_log_that_breaks_is_told_and_the_screen_stays():

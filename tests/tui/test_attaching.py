@@ -259,6 +259,24 @@ async def test_a_message_that_waits_is_taken_back_with_its_picture():
         )
 
 
+async def test_up_takes_back_what_waits_instead_of_saying_it_twice():
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        composer = app.conversation.composer
+        turn(session)
+        composer.past.add("before")
+        session.play(ev.MessageQueued((Text("that waits"),)))
+        await sees(pilot, "↳ that waits")
+        await pilot.press("up")
+        await until(pilot, lambda: composer.text.strip() == "that waits")
+        assert session.commands == [Withdraw(session.state.seq)]
+        session.play(ev.MessageWithdrawn(session.state.seq))
+        await until(pilot, lambda: not app.conversation.desk.queued)
+        composer.clear()
+        await pilot.press("up")
+        await until(pilot, lambda: composer.text == "before")
+
+
 async def test_what_waits_for_the_session_is_taken_back_too():
     async with screen(welcome=Welcome()) as (app, pilot):
         desk = app.conversation.desk

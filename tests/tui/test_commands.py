@@ -72,7 +72,7 @@ def session() -> FakeSession:
     return session
 
 
-@pytest.mark.parametrize("name", ["context", "stats", "permissions", "model", "mode", "guardrail"])
+@pytest.mark.parametrize("name", ["context", "stats", "permissions", "mode", "guardrail"])
 def test_report(name: str, session: FakeSession, words: SnapshotAssertion):
     assert Board(session).run(f"/{name}") == words
 
@@ -172,6 +172,22 @@ def test_permissions_list_what_waits_and_what_was_granted(session: FakeSession):
     text = Board(session).run("/permissions")
     assert "write_file:*" in text
     assert "git commit" in text
+
+
+def test_a_name_that_is_typed_in_full_comes_before_those_that_only_begin_with_it():
+    assert [command.name for command in book.matching("mode")] == ["mode", "model"]
+    assert [command.name for command in book.matching("mod")] == ["model", "mode"]
+
+
+def test_the_model_is_chosen_from_a_list(session: FakeSession):
+    board = Board(session, models=("a/scripted-1", "b-2"))
+    assert board.run("/model") == ""
+    (picking,) = board.stage.lists
+    assert "Now: scripted-1" in picking.title
+    assert [(row.key, row.note) for row in picking.rows()] == [("a/scripted-1", "now"), ("b-2", "")]
+    picking.chosen("b-2")
+    assert session.commands == [SetModel("b-2")]
+    assert "no session yet" in Board().run("/model")
 
 
 @pytest.mark.parametrize(

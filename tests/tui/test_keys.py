@@ -110,7 +110,7 @@ async def test_keys_of_the_screen_and_of_the_composer_are_changed():
             "back": "f4",
         }
     )
-    async with screen(session, welcome=welcome) as (app, pilot):
+    async with screen(session, (100, 50), welcome) as (app, pilot):
         await sees(pilot, "Ctrl+S sends · / commands · F2 keys")
         await pilot.press("shift+tab")
         await pilot.press("f3")
@@ -164,7 +164,7 @@ async def test_keys_of_an_approval_are_changed(monkeypatch: pytest.MonkeyPatch):
 
 
 async def test_a_wish_that_cannot_be_met_is_a_notice_and_later_wishes_replace_it():
-    async with screen(size=(100, 24), welcome=Welcome(keys={"hepl": "f2"})) as (app, pilot):
+    async with screen(size=(100, 120), welcome=Welcome(keys={"hepl": "f2"})) as (app, pilot):
         await sees(pilot, "ui.keys: there is no action 'hepl'. /keys lists them.")
         app.adopt(Welcome(keys={"hepl": "f2"}, theme="foo"))  # config, as it was read a second time
         app.adopt(Welcome(keys={"hepl": "f2"}, theme="foo"))

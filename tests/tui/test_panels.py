@@ -94,7 +94,7 @@ PANELS = {
     "queue": Panel([("", "takes the last one back")], queued),
     "halted": Panel([("", "The session is halted")], halted),
     "guardrail": Panel([("/guardrail", "reset watchdog")], halted),
-    "commands": Panel([("slash s", "/stats")]),
+    "commands": Panel([("slash q", "/quit")]),
     "files": Panel([("at p", "src/printer.py")]),
     "models": Panel([("ctrl+l", "google/gemini-3-pro")]),
     "sessions": Panel([("/resume", "the last of 01OLD")]),
@@ -102,7 +102,6 @@ PANELS = {
     "themes": Panel([("/theme", "Which colours?")]),
     "todo": Panel([("ctrl+t", "1 of 3 done")], things),
     "search": Panel([("tab slash", "find")]),
-    "help": Panel([("/help", "command palette")]),
     "usage": Panel([("/usage", "at most")]),
     "diff": Panel([("/diff", "big.bin")]),
 }

@@ -46,12 +46,13 @@ def nearest(name: str) -> str:
 
 
 def matching(start: str, own: Sequence[Command] = ()) -> list[Command]:
-    """The commands whose name or alias begins with that."""
-    return [
+    """The commands whose name or alias begins with that; first the one that it names."""
+    found = [
         command
         for command in (*COMMANDS, *own)
         if any(name.startswith(start) for name in (command.name, *command.aliases))
     ]
+    return sorted(found, key=lambda command: start not in (command.name, *command.aliases))
 
 
 def run(host: Host, line: str) -> Answer | None:
@@ -68,18 +69,16 @@ def run(host: Host, line: str) -> Answer | None:
 
 
 def _help(host: Host, _rest: str) -> Answer:
-    rows = [("Commands", "")]
+    """The commands last: a slash alone lists them, too."""
+    parts = (("Beginnings", host.guide.beginnings), ("Keys", host.guide.usual()))
+    rows = [row for title, told in parts if told for row in ((title, ""), *told, ("", ""))]
+    rows.append(("Commands", ""))
     for command in (*COMMANDS, *own_of(host)):
         if command.name in host.lacks:
             continue
         names = ", ".join(f"/{name}" for name in (command.name, *command.aliases))
         now = command.now(host) if command.now else ""
         rows.append((f"{names} {command.arguments}".rstrip(), f"{command.description}{now}"))
-    beginnings, keys = host.guide.beginnings, host.guide.usual()
-    if beginnings:
-        rows += [("", ""), ("Beginnings", ""), *beginnings]
-    if keys:
-        rows += [("", ""), ("Keys", ""), *keys]
     return Table("", rows)
 
 

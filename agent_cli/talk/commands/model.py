@@ -8,14 +8,28 @@ from agent_cli.kernel.commands import MODES, SetEffort, SetMode, SetModel
 from agent_cli.kernel.messages import Effort
 from agent_cli.talk.answers import Answer, Note, Table
 from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk.stage import Picking, Row
 
 
 def _model(host: Host, rest: str) -> Answer | None:
     if rest:
         return ordered(host, SetModel(rest))
-    current = host.session.state.card.id if host.session else host.welcome.model or "not known yet"
-    names = ", ".join(host.sources.models())
-    return Table("Model", [("now", current), ("others", names or "/model NAME takes what --model takes")])
+    if host.session is None:
+        return not_yet()
+    current = host.session.state.card.id
+
+    def rows() -> list[Row]:
+        return [
+            Row(name, name, "now" if name.rpartition("/")[2] == current else "")
+            for name in host.sources.models()
+        ]
+
+    def chosen(name: str) -> None:
+        ordered(host, SetModel(name))
+
+    title = f"Which model? Now: {current}. /model NAME takes what --model takes"
+    host.stage.pick(Picking(title, rows, chosen, "no other model is known here"))
+    return None
 
 
 def _effort(host: Host, rest: str) -> Answer | None:
