@@ -150,7 +150,9 @@ async def test_slash_commands_are_those_of_the_screen_without_those_about_one():
     text, _ = await talk(session, Typed("/mode plan", "/help", "/theme", "/hlep", "/context"))
     assert session.commands == [SetMode("plan")]
     for command in book.COMMANDS:
-        assert (f"/{command.name}" in text.partition("Commands")[2].partition("/theme is")[0]) == (command.name != "theme")
+        assert (f"/{command.name}" in text.partition("Commands")[2].partition("/theme is")[0]) == (
+            command.name != "theme"
+        )
     assert "/theme is about a screen" in text
     assert "Did you mean /help?" in text
 
