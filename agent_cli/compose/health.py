@@ -59,6 +59,7 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
         yield Condition("tools", "wrong", str(problem), "Correct the names in your config.")
     yield from _skills(loaded)
     yield from _hooks(loaded)
+    yield from _prompts(loaded)
     if loaded.left_out:
         yield Condition(
             "trust", "note", f"this project is not trusted; left out: {', '.join(loaded.left_out)}",
@@ -83,6 +84,22 @@ def _skills(loaded: Loaded) -> Iterator[Condition]:
         )
     else:
         yield Condition("skills", "ok", ", ".join(each.name for each in found.found) or "none")
+
+
+def _prompts(loaded: Loaded) -> Iterator[Condition]:
+    """Nothing where the operator has no commands of his own."""
+    if not any(place.is_dir() for place in loaded.scopes("commands")):
+        return
+    from agent_cli.config.prompts import read_prompts
+
+    found = read_prompts(loaded.scopes("commands"))
+    odd = [line for each in found for line in ((each.problem,) if each.problem else each.remarks)]
+    if odd:
+        yield Condition(
+            "commands", "note", "\n".join(odd), "Mend the files that are named; docs/screen.md says how."
+        )
+    else:
+        yield Condition("commands", "ok", ", ".join(f"/{each.name}" for each in found) or "none")
 
 
 def _hooks(loaded: Loaded) -> Iterator[Condition]:

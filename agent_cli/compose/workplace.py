@@ -55,7 +55,16 @@ class Workplace:
 
         directories = prepare(self._options).scopes("commands")
         return [
-            Prompt(each.name, each.body, each.path, each.description, each.arguments)
+            Prompt(
+                each.name,
+                each.body,
+                each.path,
+                each.description,
+                each.arguments,
+                each.model,
+                each.tools,
+                each.problem,
+            )
             for each in read_prompts(directories)
         ]
 

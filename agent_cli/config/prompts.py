@@ -6,23 +6,31 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent_cli.config import front_matter
+from agent_cli.config.front_matter import NoFront
 from agent_cli.kernel.values import Plain
 
 LIMIT = 32 * 1024
 """Bytes; a larger file is no prompt and is left out."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-HEAD = re.compile(r"\A---[ \t]*\n(.*?)\n?---[ \t]*(?:\n|\Z)", re.DOTALL)
-FACT = re.compile(r"(description|argument-hint):[ \t]*(.*)")
+READ = ("description", "argument-hint", "model", "allowed-tools")
 
 
 class Prompt(Plain, frozen=True):
-    """`arguments` says what may be typed behind the name."""
+    """`arguments` says what may be typed behind the name. `model` and `tools` count for the turn that it begins.
+
+    `problem` says why it cannot be used; `remarks` are what is odd about it. Both have file and line.
+    """
 
     name: str
     body: str
     path: str
+    problem: str = ""
     description: str = ""
     arguments: str = ""
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def read_prompts(directories: Iterable[Path]) -> tuple[Prompt, ...]:
@@ -41,18 +49,20 @@ def _prompt(path: Path) -> Prompt | None:
     try:
         if not NAME.fullmatch(name) or not path.is_file() or path.stat().st_size > LIMIT:
             return None
-        text = path.read_text("utf-8", "replace")
+        text = path.read_text("utf-8", "replace").removeprefix("\ufeff")
+        front = front_matter.read(text)
     except OSError:
         return None
-    head = HEAD.match(text)
-    facts = dict(FACT.findall(head[1])) if head else dict[str, str]()
-    body = (text[head.end() :] if head else text).strip()
+    except NoFront as problem:
+        return Prompt(name, "", str(path), f"{path}:{problem.line}: {problem}")
+    body = front.body if front else text.strip()
     if not body:
         return None
+    if front is None:
+        return Prompt(name, body, str(path))
+    facts = front.facts
+    hint = facts.get("argument-hint", "") or " ".join(f"[{each}]" for each in front.words("argument-hint"))
     return Prompt(
-        name, body, str(path), _bare(facts.get("description", "")), _bare(facts.get("argument-hint", ""))
-    )
-
-
-def _bare(text: str) -> str:
-    return text.strip().strip("\"'")
+        name, body, str(path), "", facts.get("description", ""), hint, facts.get("model", ""), front.words("allowed-tools"),
+        tuple(f"{path}:{front.lines[key]}: `{key}` has no meaning here" for key in front.lines if key not in READ),
+    )  # fmt: skip

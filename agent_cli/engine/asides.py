@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 from agent_cli.engine.core import Core
 from agent_cli.engine.subtasks import SubtaskResult, SubtaskSpec, run_subtask
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import Wanted
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import text_of
 
+T = TypeVar("T")
 BTW = "btw"
 """The name of the operator's side questions."""
 BESIDE = (
@@ -28,8 +32,8 @@ class Asides:
         self._core = core
         self._begin = begin
         self._watch = watch
-        self._running: set[asyncio.Task[SubtaskResult]] = set()
-        self._stopped: set[asyncio.Task[SubtaskResult]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
+        self._stopped: set[asyncio.Task[Any]] = set()
         self._closed = False
 
     @property
@@ -42,11 +46,22 @@ class Asides:
         Raises ConfigError for a model or tool that is not there, AgentError where the session is closed or halted, or
         nothing is left to spend, StoreError.
         """
+        return await self._beside(lambda: run_subtask(self._core, spec))
+
+    async def gather(
+        self, name: str, wanted: Sequence[Wanted], allow: tuple[str, ...] = ()
+    ) -> tuple[ev.Output, ...]:
+        """Calls before a message of the operator's: what each gives. Raises what `run` raises."""
+        from agent_cli.engine.gathering import gather  # few sessions have such commands
+
+        return await self._beside(lambda: gather(self._core, name, wanted, allow))
+
+    async def _beside(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         halts = _why(self._core)
         if self._closed or halts:
             raise AgentError(f"no subtask is started: {halts or 'the session is closed'}")
         self._begin()
-        task = asyncio.create_task(run_subtask(self._core, spec))
+        task = asyncio.create_task(work())
         self._running.add(task)
         self._watch()
         try:

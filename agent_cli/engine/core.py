@@ -88,6 +88,9 @@ class Core:
     latest: float = 0.0
     cut_times: tuple[float, float] | None = None
     """When the condition of the stop became true, and when nothing more could begin; seconds since the epoch."""
+    turn_allow: tuple[str, ...] = ()
+    back_to: OpenModel | None = None
+    """What a message wanted for its own turn: rules, and the model to go back to behind it."""
     task_ended: str | None = None
     """What a heuristic said of the task that it thinks is done, until its record is written."""
 
@@ -271,7 +274,7 @@ class Core:
             facts,
             mode=narrower(state.mode, self.parts.widest),
             deny=(*facts.deny, *state.denials),
-            grants=state.grants,
+            grants=(*state.grants, *self.root.turn_allow),
             needs_plan=needs_plan,
             tools=frozenset(self.tools()),
             killed=self.outside.closed(),

@@ -12,7 +12,7 @@ from agent_cli.engine import agents, endings, rewinding, stopping
 from agent_cli.engine.adding import add_rule
 from agent_cli.engine.admission import admitted
 from agent_cli.engine.asides import Asides
-from agent_cli.engine.beginning import begin
+from agent_cli.engine.beginning import begin, over
 from agent_cli.engine.choosing import set_effort, set_model
 from agent_cli.engine.core import Core
 from agent_cli.engine.course import Course
@@ -324,7 +324,7 @@ class Session:
         core.cut_off = ""
         core.refusals = Refusals()
         halts = core.halts()
-        begin(core, refused=bool(halts))
+        begin(core, say, refused=bool(halts))
         if halts:
             core.record(endings.refused(telling.halted(halts, self.id)))
             return
@@ -351,6 +351,7 @@ class Session:
             log.exception("the session's log cannot be written")  # listeners and idle() were told by the hub
         finally:
             self._core.hub.step = 0
+            over(self._core)
             self._task = self._course = None
             self._next()
 

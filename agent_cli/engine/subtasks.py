@@ -128,7 +128,7 @@ def begin(core: Core, spec: SubtaskSpec, terms: Terms | None = None) -> Begun:
     """Records that it starts, and reserves what it may spend. Raises what `run_subtask` raises."""
     if core.root.slice is not None:
         raise AgentError("the subtask was not started: the pool had room for part of this run only")
-    child, limits = _child(core, spec, terms)
+    child, limits = child_of(core, spec, terms)
     branch = child.state.branch
     agent, background, place = (
         (terms.agent, terms.background, terms.station.cwd) if terms else ("", False, "")
@@ -182,7 +182,10 @@ def _nobody() -> int:
 # ── its core ──
 
 
-def _child(core: Core, spec: SubtaskSpec, terms: Terms | None) -> tuple[Core, Limits]:
+def child_of(
+    core: Core, spec: SubtaskSpec, terms: Terms | None = None, allow: tuple[str, ...] = ()
+) -> tuple[Core, Limits]:
+    """A core under that one, with its own branch. `allow` are rules that count there beside those of the session."""
     model = opened(core, spec.model)
     limits = _limits(core, spec, terms.own_budget if terms else Allowance())
     branch = _branch(
@@ -190,6 +193,9 @@ def _child(core: Core, spec: SubtaskSpec, terms: Terms | None) -> tuple[Core, Li
     )
     tools = _offered(core, spec, model, terms.station) if terms else _tools(core, spec.tools, model)
     parts = _parts(core, spec, model, limits, tools)
+    if allow:
+        facts = msgspec.structs.replace(parts.facts, allow=(*parts.facts.allow, *allow))
+        parts = msgspec.structs.replace(parts, facts=facts)
     child = Core(
         parts if terms is None else _narrowed(core, parts, terms), core, branch.rpartition(":")[2], branch
     )

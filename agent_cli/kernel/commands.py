@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from agent_cli.kernel.messages import Block, Effort
 from agent_cli.kernel.rewinding import Rewind
@@ -27,10 +27,20 @@ class Say(Plain, frozen=True):
 
     While a turn runs, "steer" is delivered before its next model request, "after" starts the next turn. "now"
     never waits: it begins a turn at once, behind what waits already, or is refused.
+    `model` and the rules of `allow` count for the turn that it begins; a message that waits goes without them.
     """
 
     content: tuple[Block, ...]
     when: Literal["steer", "after", "now"] = "steer"
+    model: str = ""
+    allow: tuple[str, ...] = ()
+
+
+class Wanted(Plain, frozen=True):
+    """A call that an operator's own command makes."""
+
+    tool: str
+    arguments: dict[str, Any]
 
 
 class Withdraw(Plain, frozen=True):

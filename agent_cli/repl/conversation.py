@@ -209,6 +209,10 @@ class Conversation:
         """Ctrl+C lets go of it."""
         task = asyncio.ensure_future(job)
         while not task.done() and not self._leaving:
+            session = self.desk.session
+            if session is not None and session.state.pending and self._seen >= session.state.seq:
+                await self._decide(session, next(iter(session.state.pending.values())))
+                continue
             self._moved.clear()
             moving = asyncio.ensure_future(self._moved.wait())
             await asyncio.wait({task, moving}, return_when=asyncio.FIRST_COMPLETED)

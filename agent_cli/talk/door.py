@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
-from agent_cli.kernel.commands import Command, Mode
-from agent_cli.kernel.events import Entry, Event
+from agent_cli.kernel.commands import Command, Mode, Wanted
+from agent_cli.kernel.events import Entry, Event, Output
 from agent_cli.kernel.messages import ToolSpec
 from agent_cli.kernel.serving import Served
 from agent_cli.kernel.values import Plain
@@ -24,6 +24,12 @@ Form: TypeAlias = Literal["jsonl", "markdown", "html"]
 class Asker(Protocol):
     async def ask(self, question: str, /) -> str:
         """A side question, which never enters the conversation. Raises AgentError."""
+        ...
+
+    async def gather(
+        self, name: str, wanted: Sequence[Wanted], allow: tuple[str, ...] = (), /
+    ) -> tuple[Output, ...]:
+        """Calls that a command of the operator's makes before its message: what each gives. Raises AgentError."""
         ...
 
 
@@ -152,13 +158,19 @@ class Instructed(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A slash command of the operator's own: its body is sent as a message."""
+    """A slash command of the operator's own: its body is sent as a message, `model` and `tools` count for its turn.
+
+    `problem` says why it cannot be used.
+    """
 
     name: str
     body: str
     path: str
     description: str = ""
     arguments: str = ""
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    problem: str = ""
 
 
 class Skilled(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -424,3 +425,18 @@ async def test_without_hooks_nothing_of_them_is_imported(tmp_path: Path) -> None
         "agent_cli.engine.hooking",
         "agent_cli.engine.hooked_calls",
     }
+
+
+def test_the_hook_of_this_project_says_what_is_wrong_and_changes_nothing(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    (row,) = json.loads((root / ".agents" / "config.json").read_text("utf-8"))["hooks"]
+    (tmp_path / "__init__.py").write_text("")
+    bad, good = tmp_path / "bad.py", tmp_path / "good.py"
+    bad.write_text("import os\nx = {  }\n")
+    good.write_text('"""Good."""\n')
+    for path, code in ((bad, 2), (good, 0)):
+        facts = {"result": {"ok": True, "text": "", "changed": [str(path), str(tmp_path / "gone.py")]}}
+        done = subprocess.run(row["argv"], cwd=root, input=json.dumps(facts), text=True, capture_output=True)
+        assert done.returncode == code, done.stderr
+        assert ("unused-import" in done.stderr or "F401" in done.stderr) is (code == 2)
+    assert bad.read_text() == "import os\nx = {  }\n"

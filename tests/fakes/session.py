@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Protocol
 
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Command
+from agent_cli.kernel.commands import Command, Wanted
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.limits import Limits
-from agent_cli.kernel.messages import ToolSpec
+from agent_cli.kernel.messages import Text, ToolSpec
 from agent_cli.kernel.usage import ModelCard
 
 CARD = ModelCard("scripted-1", "scripted", window=200_000)
@@ -34,6 +34,13 @@ class Asked:
 
     def __init__(self) -> None:
         self.questions: list[str] = []
+        self.wanted: list[tuple[str, tuple[Wanted, ...], tuple[str, ...]]] = []
+
+    async def gather(
+        self, name: str, wanted: Sequence[Wanted], allow: tuple[str, ...] = (), /
+    ) -> tuple[ev.Output, ...]:
+        self.wanted.append((name, tuple(wanted), allow))
+        return tuple(ev.Output((Text(f"what {each.tool} gave"),)) for each in wanted)
 
     async def ask(self, question: str, /) -> str:
         self.questions.append(question)

@@ -163,9 +163,9 @@ def test_efforts():
 
 
 def test_arguments_of_own_commands():
-    assert own.filled("Release $1 of $2: $ARGUMENTS$3", "a b") == "Release a of b: a b"
-    assert own.filled("Do it.", "now") == "Do it.\n\nnow"
-    assert own.filled("Do it.", "") == "Do it."
+    assert own.filled(own.with_place("Release $1 of $2: $ARGUMENTS$3", "a b"), "a b") == "Release a of b: a b"
+    assert own.filled(own.with_place("Do it.", "now"), "now") == "Do it.\n\nnow"
+    assert own.filled(own.with_place("Do it.", ""), "") == "Do it."
 
 
 def test_an_own_command_never_takes_the_place_of_ours():
@@ -293,3 +293,18 @@ def test_skills_are_listed_and_used_by_their_names():
     made.desk.take("/skill none")
     assert "There is no skill 'none'" in str(made.items[-1])
     assert skills.commands((desk.known[2],), frozenset()) == ()
+
+
+def test_a_command_that_chooses_for_its_turn_waits_for_the_present_one():
+    made, _, session = board()
+    prompts = (
+        Prompt("ship", "Release $1.", "/p/ship.md", model="big", tools=("Bash(git:*)",)),
+        Prompt("bad", "", "/p/bad.md", problem="/p/bad.md:1: no end"),
+    )
+    made.desk.own = own.commands(prompts, frozenset())
+    made.run("/ship 1.2")
+    assert session.commands == [Say((Text("Release 1.2."),), model="big", allow=("bash:git*",))]
+    session.play(ev.TurnStarted("m"))
+    assert "a turn is running: wait for its end" in " ".join(made.run("/ship 1.3").split())
+    assert len(session.commands) == 1
+    assert "/p/bad.md:1: no end" in made.run("/bad", 120)
