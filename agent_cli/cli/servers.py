@@ -130,6 +130,40 @@ def try_them(
         raise typer.Exit(1)
 
 
+@app.command()
+def login(ctx: typer.Context, name: Name) -> None:
+    """Log in to a server with an address, in the browser. What it gives is kept for you alone, and renewed by itself."""
+    options = options_of(ctx)
+    loaded = prepare(options)
+    found = served.log_in(options, loaded, name, _go)
+    if found is None:
+        _left_out(loaded)
+        raise ConfigError(f"There is no server '{name}'. `agent-cli mcp list` lists them.")
+    if found.state != "ready":
+        typer.echo(f"{name}: {found.problem or 'nobody logged in'}", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"Logged in: {name} offers {len(found.tools)} tools.")
+
+
+@app.command()
+def logout(ctx: typer.Context, name: Name) -> None:
+    """Forget what a login to a server gave. The server itself is not told."""
+    from agent_cli.compose.servers import tokens_of
+
+    file = tokens_of(options_of(ctx).environ, name)
+    if not file.is_file():
+        raise ConfigError(f"Nobody is logged in to '{name}'.")
+    file.unlink()
+    typer.echo(f"Logged out of {name}.")
+
+
+def _go(url: str) -> None:
+    import webbrowser
+
+    typer.echo(f"Open this address to log in:\n{url}", err=True)
+    webbrowser.open(url)
+
+
 def _entry(words: list[str], env: list[str], header: list[str]) -> dict[str, Any]:
     """Raises UsageError."""
     variables = dict(_parted(one, "=", "--env") for one in env)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
 
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.servers import hub as hub_with
@@ -18,8 +20,9 @@ from agent_cli.talk.health import Condition
 
 if TYPE_CHECKING:
     from agent_cli.config.servers import Named
+    from agent_cli.mcp.servers import Server
 
-DOCTOR_SECONDS = 15.0
+DOCTOR_SECONDS, LOGIN_SECONDS = 15.0, 320.0
 
 
 class Described(NamedTuple):
@@ -48,10 +51,33 @@ def probe(options: RunOptions, loaded: Loaded, wanted: Iterable[str], most: floa
     return asyncio.run(_probed(options, loaded, found, most)) if found else ()
 
 
+def log_in(options: RunOptions, loaded: Loaded, name: str, show: Callable[[str], None]) -> Standing | None:
+    """Has the operator log in to that server, at the address that `show` gets. None where there is no such server.
+
+    Raises ConfigError, AgentError.
+    """
+    from agent_cli.mcp.login import log_in as prepared
+
+    patient = {"start_timeout": LOGIN_SECONDS, "enabled": True}  # a person needs longer than a server
+    found = [
+        replace(each, entry=replace(each.entry, **patient))
+        for each in named(options, loaded)
+        if each.name == name
+    ]
+    if not found:
+        return None
+    login = prepared(server(options, loaded, found[0]), show)
+    return asyncio.run(_probed(options, loaded, found, LOGIN_SECONDS, login))[0]
+
+
 async def _probed(
-    options: RunOptions, loaded: Loaded, found: list[Named], most: float
+    options: RunOptions,
+    loaded: Loaded,
+    found: list[Named],
+    most: float,
+    login: Callable[[Server], Any] | None = None,
 ) -> tuple[Standing, ...]:
-    hub = hub_with(options, loaded, found, wait=most)
+    hub = hub_with(options, loaded, found, wait=most, login=login)
     hub.start()
     try:
         await hub.settle()

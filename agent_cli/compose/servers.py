@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.scope import root_of
@@ -62,17 +62,19 @@ def hub(
     *,
     wait: float,
     withheld: frozenset[str] = frozenset(),
+    login: Callable[[Server], Any] | None = None,
 ) -> Hub:
-    """Those servers, not started yet."""
+    """Those servers, not started yet. `login` signs requests in the place of what an earlier login gave."""
     from agent_cli.mcp.connection import Around
     from agent_cli.mcp.hub import Hub
+    from agent_cli.mcp.login import signer
 
     return Hub(
         [server(options, loaded, each) for each in found],
         wait=wait,
         share=loaded.settings.mcp.share,
         withheld=withheld,
-        around=Around(_ward(), str(root_of(options, loaded))),
+        around=Around(_ward(), str(root_of(options, loaded)), login or signer),
     )
 
 

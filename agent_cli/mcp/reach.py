@@ -32,7 +32,7 @@ class Heard(Protocol):
     async def logged(self, params: Any) -> None: ...
     def ended(self, why: str, /) -> None: ...
     def refused(self, status: int, /) -> None:
-        """Its answer to a request was 401 or 403."""
+        """Its answer to a request was 401 or 403, or, with 0, another one."""
         ...
 
 
@@ -93,8 +93,8 @@ def _http(server: Server, headers: dict[str, str], heard: Heard, means: Means) -
 
     async def look(response: httpx2.Response) -> None:
         await asyncio.sleep(0)
-        if response.status_code in UNWANTED:
-            heard.refused(response.status_code)
+        if str(response.request.url).partition("?")[0] == server.where:
+            heard.refused(response.status_code if response.status_code in UNWANTED else 0)
 
     login = means.login(server) if means.login is not None and not _signed(headers) else None
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS)

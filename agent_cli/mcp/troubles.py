@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 LONGEST = 400
+UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "ReadError", "RemoteProtocolError", "ReadTimeout"})
+"""Errors of httpx2, which is not imported for them."""
 
 
 class Ended(Exception):
@@ -27,6 +29,8 @@ def told(problem: BaseException, said: str = "") -> str:
             what = "it did not answer in time"
         case Ended():
             what = str(found)
+        case _ if type(found).__name__ in UNREACHED:
+            what = f"it cannot be reached: {str(found).strip() or type(found).__name__}"
         case _:
             name, text = type(found).__name__, str(found).strip().partition("\n")[0]
             what = text if name == "MCPError" and text else f"{name}: {text}" if text else name

@@ -12,6 +12,7 @@ from agent_cli.tui.blocks.diff import Row, diff_lines, parse
 from agent_cli.tui.ink import Ink
 from agent_cli.tui.wrap import Line, cut, wrap
 
+ASK_USER = "ask_user"
 ONCE = "each such change needs its own approval"
 FEW = (5, 8)
 """Rows below which a reason has none of them, and one; above it has two where there is little room."""
@@ -79,7 +80,8 @@ class Question:
         count = f"  {self._at + 1} of {len(self._pending)}" if len(self._pending) > 1 else ""
         agent = cut(clean_line(asked.agent), 40)
         if asked.options is not None:
-            return f"? {agent or 'the agent'} asks you {count}"
+            own = "the agent" if asked.tool == ASK_USER else cut(clean_line(asked.tool), 40)
+            return f"? {agent or own} asks you {count}"
         tool = cut(clean_line(asked.tool), 40)
         if agent:
             return f"? {agent} asks for permission to use {tool}{count}"

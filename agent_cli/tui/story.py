@@ -10,11 +10,12 @@ from agent_cli.kernel.messages import Reasoning as Thought
 from agent_cli.kernel.messages import Said, Text
 from agent_cli.talk.remarks import OUTCOMES, Told, remark
 from agent_cli.talk.tally import Tally
+from agent_cli.talk.untrusted import clean_line
 from agent_cli.tui.below import Below, summary
 from agent_cli.tui.blocks.answer import Answer
 from agent_cli.tui.blocks.call import Call, seconds
 from agent_cli.tui.blocks.item import Item
-from agent_cli.tui.blocks.notice import Banner, Ending, Level
+from agent_cli.tui.blocks.notice import Banner, Ending, Level, Notice
 from agent_cli.tui.blocks.operator import Operator
 from agent_cli.tui.blocks.reasoning import Reasoning
 from agent_cli.tui.blocks.told import block_of
@@ -51,6 +52,7 @@ class Story:
         self._to = column
         self._live: list[Answer | Reasoning] = []  # what this request has streamed so far, in order
         self._calls: dict[str, Call] = {}
+        self._questions: dict[str, str] = {}  # of tools, by their ids: what was asked
         self._typing: list[Call] = []  # calls whose arguments stream, and which are no fact yet
         self._seq = 0  # of the entry that is told
         self._tally = Tally()
@@ -182,6 +184,16 @@ class Story:
                 card.proposed(call.name, call.arguments)
                 self._tally.calls += 1
                 self._typing = [typed for typed in self._typing if typed is not card]
+            case ev.ApprovalRequested(call_id, _, subject, options=options) if self._is_question(
+                call_id, options
+            ):
+                self._questions[call_id] = subject
+                return
+            case ev.ApprovalDecided(call_id, tool, allowed) if call_id in self._questions:
+                asked = clean_line(self._questions.pop(call_id))
+                self.flush()
+                self._to.add([Notice(f"{asked}: {'answered' if allowed else 'not answered'}", gap=0)])
+                return
             case ev.ApprovalRequested(call_id, tool, subject):
                 card = self._card(call_id, tool)
                 card.to("waiting", subject)
@@ -196,6 +208,10 @@ class Story:
                 card.returned(output, duration, executed=executed)
                 self._calls.pop(call_id, None)
         self._to.update(card)
+
+    def _is_question(self, call_id: str, options: tuple[str, ...] | None) -> bool:
+        """Whether a tool asks it while it runs: then it is no call of its own."""
+        return options is not None and call_id not in self._calls
 
     def _card(self, call_id: str, name: str) -> Call:
         card = self._calls.get(call_id)

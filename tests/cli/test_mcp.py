@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.mcp_http import HttpServer
+from tests.mcp.test_http import browser
+
 RAW = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 
 
@@ -167,3 +170,23 @@ def _lives(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return not Path("/proc/self").exists()
+
+
+def test_a_login_is_kept_for_later_runs_and_forgotten_when_asked(ask, tmp_path, monkeypatch):
+    far = HttpServer(key="nobody has it", logs_in=True)
+    try:
+        written(tmp_path, far={"url": far.url})
+        assert "agent-cli mcp login far" in ask("--trust", "mcp", "test")[1]
+        monkeypatch.setattr("webbrowser.open", browser)
+        written(tmp_path, far={"url": far.url, "start_timeout": 0.01})  # a person needs longer than a server
+        code, out, err = ask("--trust", "mcp", "login", "far")
+        assert (code, out) == (0, "Logged in: far offers 1 tools.\n"), err
+        assert far.origin in err
+        written(tmp_path, far={"url": far.url})
+        assert ask("--trust", "mcp", "test")[0] == 0
+        assert ask("mcp", "logout", "far")[0] == 0
+        assert ask("mcp", "test")[0] == 1
+        assert ask("mcp", "logout", "far")[0] == 2
+        assert ask("mcp", "login", "nobody")[0] == 2
+    finally:
+        far.close()

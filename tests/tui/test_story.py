@@ -226,3 +226,18 @@ def test_every_fact_that_is_told_is_cleaned():
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "150k → 20k" in text
+
+
+def test_what_a_tool_asks_while_it_runs_is_no_call_of_its_own():
+    told = Told()
+    call = ToolCall("c1", "mcp__git__log", {})
+    asked = ev.ApprovalRequested(
+        "c1-asks-1", call.name, "Which one?", "it wants to know", "question", options=()
+    )
+    told.tell(ev.ToolCallProposed(call), ev.ToolCallStarted("c1", call.name, "{}", "rule"), asked)
+    text = told.tell(
+        ev.ApprovalDecided("c1-asks-1", call.name, True, "operator"),
+        ev.ToolReturned("c1", call.name, output("ok")),
+    )
+    assert text.count("mcp__git__log") == 1
+    assert "Which one?: answered" in text
