@@ -16,7 +16,7 @@ from agent_cli.permissions import rules
 from agent_cli.ports import Facts
 from agent_cli.tools.results import Results
 from agent_cli.tools.sandbox.confines import UNCONFINED, Sandbox
-from agent_cli.tools.workspace import Workspace
+from agent_cli.tools.workspace import Workspace, open_to_all
 
 CONTROL_FILES = (
     ".agents/config.json",
@@ -62,10 +62,11 @@ def workspace(
     options: RunOptions, settings: Settings, root: Path, sandbox: Sandbox = UNCONFINED
 ) -> Workspace:
     """One for the whole session: it knows what was read. Deny rules hold in walks of a tree, too."""
+    deny = settings.permissions.deny
     return Workspace(
         root,
         options.cwd.resolve(),
-        closed=rules.closed(settings.permissions.deny, ((str(root), "rw"),)),
+        closed=rules.closed(deny, ((str(root), "rw"),)) if deny else open_to_all,
         sandbox=sandbox,
     )
 

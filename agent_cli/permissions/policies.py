@@ -25,6 +25,7 @@ from agent_cli.permissions.rules import (
     is_about_files,
     names_place,
     parse,
+    told_of,
 )
 from agent_cli.permissions.search_gate import native_for
 from agent_cli.permissions.secrets import looks_secret
@@ -75,8 +76,8 @@ def deny_rules(proposal: Proposal, facts: Facts) -> Ruling | None:
         if denies(rule, proposal, facts.roots):
             return Ruling("deny", f"deny: {rule.text}", f"the rule '{rule.text}' forbids it")
     for text in facts.deny:
-        if closes(parse(text), proposal.touches.paths, facts.roots):
-            return Ruling("deny", f"deny: {text}", f"the rule '{text}' closes what it touches")
+        if shut := closes(parse(text), proposal.touches.paths, facts.roots):
+            return Ruling("deny", f"deny: {text}", told_of(text, shut, proposal))
     return _untold(proposal, facts) if proposal.touches.unresolved else None
 
 
@@ -96,8 +97,7 @@ def hidden_commands(proposal: Proposal, facts: Facts) -> Ruling | None:
     command = proposal.touches.command
     if command is None:
         return None
-    why = hides(command, [rule for rule in about(facts.deny, proposal) if not rule.is_everything])
-    if not why:
+    if not (why := hides(command, [rule for rule in about(facts.deny, proposal) if not rule.is_everything])):
         return None
     reason = f"{why}, and deny rules forbid commands that could hide there"
     asked = _ask_or_refuse(proposal, facts, "hidden-command", reason, "Write the command out in plain words.")

@@ -88,18 +88,26 @@ def denies(rule: Rule, proposal: Proposal, roots: Roots) -> bool:
     return globs.flat(rule.pattern).fullmatch(touches.subject) is not None
 
 
-def closes(rule: Rule, uses: Iterable[PathUse], roots: Roots) -> bool:
-    """What may not be read or written with one tool for files may not be with another, nor with a shell.
+def closes(rule: Rule, uses: Iterable[PathUse], roots: Roots) -> str:
+    """The first path that it closes, "" for none.
+
+    What may not be read or written with one tool for files may not be with another, nor with a shell.
 
     A rule for all files refuses the tool, not every other one. One for all that lies in a directory closes the directory
     itself: a command that is given that takes what is in it. What may not be read may not be edited: that shows it.
     """
     if not is_about_files(rule):
-        return False
+        return ""
     reads, writes = rule.is_about("read_file"), any(map(rule.is_about, _WRITING))
     pattern = _ALL_IN_IT.sub("", rule.pattern) or rule.pattern
     touched = (use for use in uses if reads or (writes and use.access == "w"))
-    return any(below(pattern, use.path, roots) for use in touched)
+    return next((use.path for use in touched if below(pattern, use.path, roots)), "")
+
+
+def told_of(rule: str, path: str, proposal: Proposal) -> str:
+    """Why a call is refused that touches what the rule closes."""
+    way = "; leave it out, as with --exclude, or take the tools for files, which pass it by"
+    return f"the rule '{rule}' closes {path}{way if proposal.touches.command is not None else ''}"
 
 
 def is_about_files(rule: Rule) -> bool:

@@ -31,7 +31,7 @@ from agent_cli.tools.prose import spec_of
 from agent_cli.tools.shell_start import environment, shell_program, shell_words
 from agent_cli.tools.shells import Shells
 from agent_cli.tools.wants import refused_for, waited_for, wants_a_screen
-from agent_cli.tools.workspace import Workspace
+from agent_cli.tools.workspace import Workspace, open_to_all
 
 DEFAULT_SECONDS = 120
 MOST_SECONDS = 600
@@ -69,7 +69,8 @@ class Bash:
         self._judged: dict[str, frozenset[PathUse]] = {}
 
     def touches(self, args: BashArguments, /) -> Touches:
-        found = paths_of(args.command, self._workspace.cwd)
+        closed = self._workspace.closed
+        found = paths_of(args.command, self._workspace.cwd, closed=None if closed is open_to_all else closed)
         self._judged[args.command] = frozenset(found.uses)
         return Touches(
             "execute",

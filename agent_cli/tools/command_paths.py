@@ -15,7 +15,9 @@ from agent_cli.permissions.runners import lines_of
 from agent_cli.permissions.secrets import looks_secret
 from agent_cli.permissions.shell import Segment, scan, unwrapped
 from agent_cli.ports import PathUse
+from agent_cli.tools.closed_within import Closed, reached
 from agent_cli.tools.sweeping import sweeps, swept
+from agent_cli.tools.variables import Variables
 from agent_cli.tools.workspace import Unresolved, resolved
 
 _WRITERS = frozenset({
@@ -46,24 +48,31 @@ class Found(NamedTuple):
     deleted: tuple[str, ...] | None = None
 
 
-def paths_of(command: str, cwd: str, depth: int = 0) -> Found:
-    """Words behind `cd` are resolved where it leads; where it may not have led there, in both places.
+def paths_of(command: str, cwd: str, depth: int = 0, closed: Closed | None = None) -> Found:
+    """Words behind `cd` are resolved where it leads; where it may not have led there, in both places. Variables that the
+    line sets are what it sets them to.
 
-    Lines within the line, as behind `sh -c`, are looked at like it; `depth` says how deep in one this is.
+    Lines within the line, as behind `sh -c`, are looked at like it; `depth` says how deep in one this is. Of files that are
+    `closed` those count, too, that it reads without naming them.
     """
     uses: dict[PathUse, None] = {}
     deleted: list[str] = []
     places, every = [cwd], [cwd]
     try:
-        segments = scan(command).segments
+        variables = Variables()
+        segments = tuple(variables.expanded(segment) for segment in scan(command).segments)
         for at, segment in enumerate(segments):
             if len(segment.words) > _MOST_WORDS:
                 return Found((), f"the command has more than {_MOST_WORDS:,} words")
             if sum(_WORKED_OUT.search(word) is not None for word in segment.words) > _MOST_PATTERNS:
                 return Found((), f"the command holds more than {_MOST_PATTERNS} patterns")
             uses |= dict.fromkeys(_uses(segment, places))
-            uses |= dict.fromkeys(_within(segment, places, depth))
-            deleted += _deleted(segment, places, fed=_feeds(segments, at))
+            uses |= dict.fromkeys(_within(segment, places, depth, closed))
+            if closed is not None:
+                uses |= dict.fromkeys(_unnamed(segments, at, command, places, closed))
+            deleted += _deleted(
+                segment, places, fed=not {"rm", "unlink", "shred"}.isdisjoint(_fed_by(segments, at))
+            )
             if segment.words[:1] == ("cd",):
                 into = segment.words[-1] if len(segment.words) > 1 else "~"
                 places = [resolved(into, place) for place in places] if into != "-" else every
@@ -77,12 +86,22 @@ def paths_of(command: str, cwd: str, depth: int = 0) -> Found:
     return Found(tuple(uses), deleted=tuple(deleted) or None)
 
 
-def _within(segment: Segment, places: list[str], depth: int) -> Iterator[PathUse]:
+def _unnamed(
+    segments: tuple[Segment, ...], at: int, line: str, places: list[str], closed: Closed
+) -> Iterator[PathUse]:
+    """Closed files that it reads without naming them."""
+    feeds = next(iter(_fed_by(segments, at)), "")
+    for view, place in product(unwrapped(segments[at].words), places):
+        for path in reached(view, line, place, closed, feeds=feeds):
+            yield PathUse(path, "r")
+
+
+def _within(segment: Segment, places: list[str], depth: int, closed: Closed | None) -> Iterator[PathUse]:
     """What the lines touch that it gives to a shell, as in `sh -c 'cat x'`. Raises Unresolved."""
     words = (word for view in unwrapped(segment.words) for word in lines_of(view[0], view))
     lines = dict.fromkeys(word for word in words if _BLANK.search(word)) if depth < _DEEPEST else {}
     for line, place in product(lines, places):
-        found = paths_of(line, place, depth + 1)
+        found = paths_of(line, place, depth + 1, closed)
         if found.unresolved:
             raise Unresolved(found.unresolved)
         yield from found.uses
@@ -112,14 +131,14 @@ def _entries(word: str, place: str) -> Iterator[str]:
         yield resolved(spelled, place) if name in ("", ".", "..", "~") else entry
 
 
-def _feeds(segments: tuple[Segment, ...], at: int) -> bool:
-    """Whether `xargs rm` or its like is at the end of that pipe."""
+def _fed_by(segments: tuple[Segment, ...], at: int) -> list[str]:
+    """What `xargs` or its like runs at the end of that pipe, the program itself first."""
     while at + 1 < len(segments) and segments[at].joint == "|":
         at += 1
         views = list(unwrapped(segments[at].words))
         if views and views[0][0] in ("xargs", "parallel"):
-            return any(view[0] in ("rm", "unlink", "shred") for view in views[1:])
-    return False
+            return [view[0] for view in views[1:] if not view[0].startswith("-")]
+    return []
 
 
 def _named_by(view: tuple[str, ...]) -> list[str]:
@@ -154,8 +173,9 @@ def _uses(segment: Segment, places: list[str]) -> Iterator[PathUse]:
 def _words(segment: Segment) -> Iterator[tuple[str, Access]]:
     words = list(unwrapped(segment.words))
     writes = any(view[0] in _WRITERS or (view[0] == "sed" and _edits(view)) for view in words)
-    for word in segment.words[1:] if segment.words != ("cd",) else ("~",):
-        for part in _parts(word):
+    named = segment.words[1:] if segment.words != ("cd",) else ("~",)
+    for before, word in pairwise(("", *named)):
+        for part in () if _is_left_out(before, word) else _parts(word):
             yield part, "w" if writes else "r"
     if any(view[:2] == ("git", "config") and not _ASKS.intersection(view) for view in words):
         yield "~/.gitconfig" if "--global" in segment.words else ".git/config", "w"
@@ -163,6 +183,13 @@ def _words(segment: Segment) -> Iterator[tuple[str, Access]]:
         yield source, "r"
     for target in segment.targets:
         yield target, "w"
+
+
+def _is_left_out(before: str, word: str) -> bool:
+    """Whether it names what a search or a copy passes by."""
+    return word.startswith(("--exclude=", "--exclude-dir=", "--glob=!", "-g!")) or (
+        before in ("-g", "--glob", "--iglob") and word.startswith("!")
+    )
 
 
 def _edits(words: tuple[str, ...]) -> bool:

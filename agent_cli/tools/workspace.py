@@ -23,7 +23,7 @@ class Unresolved(ToolError):
     """A path whose symbolic links could not be followed; it counts as outside of every root."""
 
 
-def _open_to_all(path: str) -> bool:
+def open_to_all(path: str) -> bool:
     return False
 
 
@@ -40,7 +40,7 @@ class Workspace:
         root: Path,
         cwd: Path | None = None,
         *,
-        closed: Callable[[str], bool] = _open_to_all,
+        closed: Callable[[str], bool] = open_to_all,
         sandbox: Sandbox = UNCONFINED,
     ) -> None:
         self.root = os.path.realpath(root)
