@@ -45,6 +45,12 @@ class WithdrawOrder(do.Withdraw, frozen=True, forbid_unknown_fields=True, tag_fi
     """Takes back a message that waits, by the seq of its entry."""
 
 
+class StopAgentOrder(
+    do.StopAgent, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="stop-agent"
+):
+    """Stops one agent that works in the background."""
+
+
 class ModeOrder(do.SetMode, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="mode"):
     """Another permission mode."""
 
@@ -92,6 +98,7 @@ Order: TypeAlias = (
     | AnswerOrder
     | InterruptOrder
     | WithdrawOrder
+    | StopAgentOrder
     | ModeOrder
     | ModelOrder
     | EffortOrder

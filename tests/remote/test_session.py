@@ -135,7 +135,7 @@ async def test_a_token_that_counts_no_more_ends_the_session_here(project, script
 
 
 COMMANDS: tuple[do.Command, ...] = (
-    do.SetMode("plan"), do.SetModel("opus"), do.SetEffort("high"), do.Withdraw(3), do.Replan("no"), do.Rewind(3),
+    do.SetMode("plan"), do.SetModel("opus"), do.SetEffort("high"), do.Withdraw(3), do.StopAgent("reviewer-2"), do.Replan("no"), do.Rewind(3),
     do.AddRule("deny", "bash:rm*", keep=True),
 )  # fmt: skip
 BODIES = {
