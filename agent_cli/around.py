@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from agent_cli.kernel.events import Display, Output
 from agent_cli.kernel.messages import ToolSpec
 from agent_cli.ports import Say, Tool, Touches
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A tool that knows before it is run that a call cannot succeed as the world is now."""
+
+    def foreseen(self, args: Any, /) -> str:
+        """Why, in words for the model; "" where it may succeed. May read files, changes nothing."""
+        ...
 
 
 class Around:
@@ -36,6 +45,9 @@ class Around:
 
     def preview(self, args: Any, /) -> Display | None:
         return self._tool.preview(args)
+
+    def foreseen(self, args: Any, /) -> str:
+        return self._tool.foreseen(args) if isinstance(self._tool, Foreseeing) else ""
 
     async def run(self, args: Any, say: Say, /) -> Output:
         return await self._tool.run(args, say)

@@ -14,6 +14,7 @@ from agent_cli.engine.adding import kept
 from agent_cli.engine.calls import Ready, Refused
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
+from agent_cli.engine.foreseen import failing
 from agent_cli.engine.killing import look
 from agent_cli.engine.pacing import granted
 from agent_cli.engine.tree import stopping
@@ -177,6 +178,9 @@ class Batch:
 
     async def _approve(self, ready: list[Ready]) -> list[Ready]:
         """Asks for all calls that need it at once, then waits for each answer. Waiting stops the deadline."""
+        for call, why in failing(self._core, ready):
+            self._settle(call.call, calls.failure(why))
+        ready = [call for call in ready if call.call.call_id not in self._settled]
         asked = [call for call in ready if call.ruling.verdict == "ask"]
         if not asked:
             return ready

@@ -73,6 +73,13 @@ class ApplyPatch:
         except ToolError as problem:
             return Shown(str(problem))
 
+    def foreseen(self, args: PatchArguments, /) -> str:
+        try:
+            self._planned(args)
+        except ToolError as problem:
+            return str(problem)
+        return ""
+
     async def run(self, args: PatchArguments, say: Say, /) -> Output:
         done = self._planned(args)
         puts = [put for each in done for put in each.puts]

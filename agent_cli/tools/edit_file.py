@@ -51,6 +51,13 @@ class EditFile:
         except ToolError as problem:
             return Shown(str(problem))
 
+    def foreseen(self, args: EditArguments, /) -> str:
+        try:
+            self._change(args)
+        except ToolError as problem:
+            return str(problem)
+        return ""
+
     async def run(self, args: EditArguments, say: Say, /) -> Output:
         change = self._change(args)
         if change.is_nothing:
