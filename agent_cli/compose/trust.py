@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_cli.config.sources import Loaded
 
 LEFT_OUT = (
-    "This project is not trusted yet, so these of its .agents directory were left out: {names}. Look at them, then start "
+    "This project is not trusted yet, so these of what it brings were left out: {names}. Look at them, then start "
     "with --trust."
 )
 QUESTION = """{project} brings settings that widen what the agent may do, reach or run:

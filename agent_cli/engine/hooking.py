@@ -11,6 +11,7 @@ from typing import Any
 from agent_cli.engine import endings
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.engine.rewinding import size_before
 from agent_cli.hooks.hook import HookEvent
 from agent_cli.hooks.port import Hooks
 from agent_cli.hooks.said import Heard, told
@@ -56,7 +57,7 @@ async def _submitted(core: Core) -> None:
         said = text_of(entry.event.content) if isinstance(entry.event, ev.OperatorMessage) else ""
         heard = await ask(core, "prompt-submit", {"prompt": said})
         if heard.blocked is not None:
-            core.record(ev.Rewound(seq, conversation=True))
+            core.record(ev.Rewound(seq, conversation=True, tokens_after=size_before(core, seq)))
             raise Stopped(_refused(heard, "the message"))
 
 

@@ -37,11 +37,11 @@ async def rewind(core: Core, order: Rewind) -> None:
     for row in core.state.subtasks.values():
         if conversation and row.background and not row.outcome and row.seq > order.to:
             core.crew.stop(row.label, REWOUND)
-    size = _size_before(core, order.to) if conversation else 0
+    size = size_before(core, order.to) if conversation else 0
     core.record(ev.Rewound(order.to, conversation, restored.paths, restored.failed, size))
 
 
-def _size_before(core: Core, to: int) -> int:
+def size_before(core: Core, to: int) -> int:
     """Tokens of the next prompt without that message and what came after it; what was reduced since is back."""
     state = core.state
     then = State(state.session, state.card, state.limits)

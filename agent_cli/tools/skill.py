@@ -17,6 +17,8 @@ from agent_cli.tools.prose import spec_of
 from agent_cli.tools.workspace import Workspace
 
 NAME = "skill"
+SERVED = "mcp__"
+"""Tools of servers come and go; whether one is there is seen in the list of tools."""
 MOST = 50
 """Files beside a skill that are named."""
 
@@ -69,7 +71,7 @@ class SkillTool:
             self._workspace.shown(str(directory)),
             body,
             beside(directory),
-            missing(found.needs, self._tools),
+            [each for each in missing(found.needs, self._tools) if not each.startswith(SERVED)],
         )
         return Output((Text(told),), Shown(f"{args.name}, {len(body):,} characters"))
 

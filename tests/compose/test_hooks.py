@@ -192,6 +192,25 @@ async def test_a_hook_allows_what_would_be_asked_also_where_nobody_is_there(stag
     assert not (stage.root / ".agents" / "config.json").exists()
 
 
+@pytest.mark.parametrize(
+    "path", [".agents/hooks/x.sh", ".agents/commands/x.md", "scripts/check.sh", ".agents/config.toml"]
+)
+async def test_what_hooks_and_commands_run_is_the_operators_to_change(stage: Stage, path: str) -> None:
+    """In every mode, also where a hook would allow it."""
+    (stage.root / "scripts").mkdir()
+    (stage.root / "scripts" / "check.sh").write_text("true")
+    stage.rows.append({"event": "pre-tool", "command": "sh scripts/check.sh"})
+    stage.hook("pre-tool", "print(json.dumps({'permission': 'allow'}))")
+    steps = (
+        call("write_file", path=path, content="x"),
+        call("bash", command=f"echo x > {path}"),
+        {"text": "done"},
+    )
+    async with stage.open(*steps, permissions__mode="yolo") as agent:
+        await agent.run("write it")
+        assert ["control-plane" in told for told in results(agent)] == [True, True]
+
+
 async def test_a_hook_wants_to_be_asked_what_would_run(stage: Stage) -> None:
     stage.hook("pre-tool", "print(json.dumps({'permission': 'ask', 'reason': 'look first'}))")
     (stage.root / "a.txt").write_text("x")
@@ -286,6 +305,8 @@ async def test_a_message_that_is_blocked_never_reaches_the_model(stage: Stage) -
         reply = await agent.run("the password is x")
         assert reply.text == ""
         assert "the hook 'words' does not let the message through: it gave no reason" in reply.problem
+        (rewound,) = [event for event in entries(agent) if isinstance(event, ev.Rewound)]
+        assert rewound.tokens_after > 100
         assert (await agent.run("hello")).text == "one"
         assert "password" not in sent(agent)
         assert [type(event).__name__ for event in entries(agent)].count("TurnError") == 1

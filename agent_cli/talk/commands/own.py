@@ -70,7 +70,7 @@ def _use(host: Host, prompt: Prompt, rest: str) -> Answer | None:
         return ordered(host, Say(put_in(parts, ()), model=prompt.model, allow=allow))
 
     async def work() -> None:
-        outputs = await session.subtasks.gather(f"/{prompt.name}", wanted, allow)
+        outputs = await session.subtasks.gather(prompt.name, wanted, allow)
         if host.session is session:
             host.order(Say(put_in(parts, outputs), model=prompt.model, allow=allow))
 
