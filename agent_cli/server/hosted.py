@@ -42,7 +42,8 @@ class Hosted:
     def spare(self) -> bool:
         """Whether nothing is lost when it is let go: everything that matters is in its log."""
         state = self.door.state
-        busy = state.running or bool(state.pending) or self.orders > 0
+        working = any(not row.outcome for row in state.subtasks.values())
+        busy = state.running or working or bool(state.pending) or self.orders > 0
         return not busy and self._loop.time() - self._used >= self._terms.idle
 
     @contextmanager

@@ -51,7 +51,7 @@ def closed(known: Known, looked: Looked) -> dict[str, Any]:
     )
     detail = _detail(state)
     if not looked.holder:
-        detail["pending_approvals"] = []
+        detail |= {"pending_approvals": [], "agents": []}
     return {**listed(known, None), **now, "held_by": looked.holder, **detail, "halt": halt_of(told, known.id)}
 
 
@@ -71,6 +71,10 @@ def _detail(state: State) -> dict[str, Any]:
         "ending": None if ending is None else whole(ending),
         "messages_waiting": [{"seq": seq, "message": text_of(say.content), "when": say.when} for seq, say in _order(state)],
         "pending_approvals": [whole(asked) for asked in state.pending.values()],
+        "agents": [
+            {"agent": row.label, "model": row.model, "task": row.task, "doing": row.doing, "cost_usd": round(row.cost, 9)}
+            for row in state.subtasks.values() if not row.outcome
+        ],
         "cost_usd": _cost(state.total),
     }  # fmt: skip
 

@@ -6,9 +6,13 @@ import asyncio
 
 import pytest
 
-from agent_cli.server.door import Terms
+from agent_cli.kernel import events as ev
+from agent_cli.kernel.usage import Usage
+from agent_cli.server.door import Opened, Terms
+from agent_cli.server.hosted import Hosted
 from tests.fakes.attached import Attached, attached, ended, is_type, until
 from tests.fakes.http_server import FakeService, Say
+from tests.fakes.session import FakeSession
 from tests.server.conftest import MODEL
 
 
@@ -260,6 +264,22 @@ async def test_only_so_many_sessions_are_open_and_one_that_has_nothing_to_do_is_
         await until(lambda: not server.hosting.hosted)
         assert (await server.get(f"/sessions/{session}"))["open"] is False
         assert (await server.post(f"/sessions/{session}/inject", {"message": "again"}))["queued"] is False
+
+
+async def test_a_session_whose_agents_work_on_in_the_background_is_not_let_go():
+    session = FakeSession()
+    session.play(ev.SessionStarted("/p", "0.1.0", "linux", "2026-11-30", "scripted", "m", "ask"))
+    session.play(
+        ev.SubtaskStarted("reviewer", "m", "review it", "agent:reviewer-1", "c1", "reviewer", background=True)
+    )
+    hosted = Hosted(Opened(session, "enforce"), Terms(idle=0.0), lambda entry: None)
+    assert not hosted.spare
+    usage = Usage(input=1)
+    session.play(ev.SubtaskCompleted("reviewer", "completed", "fine", usage, 0.0, "m", "agent:reviewer-1"))
+    assert hosted.spare
+    with hosted.used():
+        assert not hosted.spare, "a request is at work on it"
+    await hosted.close("over")
 
 
 BODIES = [
