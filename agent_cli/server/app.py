@@ -179,8 +179,10 @@ async def _send(answer: Answer, send: Send) -> None:
     own = [(name.encode(), value.encode("latin-1", "replace")) for name, value in answer.headers]
     kind = (b"content-type", answer.content_type.encode())
     length = (b"content-length", str(len(body)).encode())
+    said = {name for name, _ in own}
+    plain = [pair for pair in PLAIN if pair[0] not in said]
     await send(
-        {"type": "http.response.start", "status": answer.status, "headers": [kind, length, *PLAIN, *own]}
+        {"type": "http.response.start", "status": answer.status, "headers": [kind, length, *plain, *own]}
     )
     await send({"type": "http.response.body", "body": body})
 

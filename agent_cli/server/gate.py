@@ -67,7 +67,8 @@ class Gate:
             )
         origin = headers.get("origin")
         scheme = "https" if here.secure else "http"
-        crossed = headers.get("sec-fetch-site") == "cross-site" and origin is None
+        followed = headers.get("sec-fetch-mode") == "navigate"  # a link to the page, which changes nothing
+        crossed = headers.get("sec-fetch-site") == "cross-site" and origin is None and not followed
         if crossed or (origin is not None and not peers.may_ask(origin, scheme, host, here.origins)):
             raise Refused(
                 403,

@@ -14,6 +14,7 @@ from agent_cli.server.call import Answer, Call, Stream
 from agent_cli.server.door import Looked
 from agent_cli.server.following import follow, recorded
 from agent_cli.server.hosted import Hosted
+from agent_cli.server.page import page
 from agent_cli.server.problems import Refused
 
 STILL_HERE = b": still here\n\n"
@@ -124,6 +125,12 @@ def _number(call: Call, name: str, default: int) -> int:
 async def health(call: Call) -> Answer:
     status = "stopping" if call.hosting.stopping else "ok"
     return Answer({"status": status, "version": __version__}, 503 if call.hosting.stopping else 200)
+
+
+async def web_page(call: Call) -> Answer:
+    found = page()
+    policy = (("content-security-policy", found.policy),)
+    return Answer(found.text, content_type="text/html; charset=utf-8", headers=policy)
 
 
 async def metrics(call: Call) -> Answer:

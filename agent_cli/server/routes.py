@@ -39,6 +39,7 @@ QUEUED = "The message, with `queued: true` where it waits, and then `halt` where
 HELD = (409, "Another process has the session; `held_by` says which.")
 
 ROUTES: tuple[Route, ...] = (
+    Route("GET", "/", looking.web_page, "read", "The web page.", answers=((200, "HTML."),), public=True),
     Route("GET", "/healthz", looking.health, "read", "Whether the server works.", public=True),
     Route("GET", "/openapi.json", _openapi, "read", "This document.", public=True),
     Route("GET", "/metrics", looking.metrics, "read", "Counters and gauges in the text format of Prometheus."),
