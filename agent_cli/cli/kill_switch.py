@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="kill-switch",
-    help="Stop runs at once, from outside: all, a project's, a kind of work, a tool, a session. Kept on record.",
+    help="Stop runs at once, from outside: all, a project's, a kind of work, a mode, a tool, a session. Kept on record.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -26,7 +26,7 @@ Scope = Annotated[
     str,
     typer.Option(
         "--scope",
-        help="all, project (this one) or project:PATH, task:NAME, tool:NAME, session:ID.",
+        help="all, project (this one) or project:PATH, task:NAME, mode:MODE, tool:NAME, session:ID.",
         metavar="SCOPE",
     ),
 ]

@@ -68,7 +68,7 @@ class Archive:
         if not holder:
             state.limits = limits(settings, attended=False)
             watchdog = watchdog_mode(settings, attended=False)
-        stopped = killed(lambda: switches, Place(info.id, state.task_class, (state.cwd,)))
+        stopped = killed(lambda: switches, Place(info.id, state.task_class, (state.cwd,), state.mode))
         halt = Halt(KILL_SWITCH, stopped.reason, how=stopped.how) if stopped is not None else None
         return Looked(state, standing(state, watchdog, halt), holder)
 

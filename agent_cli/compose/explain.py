@@ -100,7 +100,7 @@ def explain(options: RunOptions, name: str, words: str) -> Explained:
 
 def _stopped(options: RunOptions, loaded: Loaded, given: Facts) -> Facts:
     """With the kill switches that are on now."""
-    place = Place("", name_of(loaded), (str(options.cwd.resolve()), given.roots[0][0]))
+    place = Place("", name_of(loaded), (str(options.cwd.resolve()), given.roots[0][0]), given.mode)
     killed = closed_tools(partial(listed, options, loaded, every=False), place)
     return msgspec.structs.replace(given, killed=killed)
 

@@ -40,7 +40,7 @@ def show(options: RunOptions, loaded: Loaded, wanted: str) -> Standing:
     try:
         found = store.find(wanted)
         state = fold(found.id, list(store.entries(found.id)), loaded.settings)
-        stopped = killed(store.switches.on, Place(found.id, state.task_class, (state.cwd,)))
+        stopped = killed(store.switches.on, Place(found.id, state.task_class, (state.cwd,), state.mode))
     finally:
         store.close()
     halt = Halt(NAME, stopped.reason, how=stopped.how) if stopped is not None else None

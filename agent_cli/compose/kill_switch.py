@@ -15,6 +15,7 @@ from agent_cli.compose.options import RunOptions
 from agent_cli.compose.scope import root_of
 from agent_cli.compose.skills import TOOL
 from agent_cli.config.sources import Loaded
+from agent_cli.kernel.commands import MODES
 from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.switching import KillSwitch
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # sqlite3 is imported when the store is opened
     from agent_cli.store.sqlite import SqliteStore
 
 T = TypeVar("T")
-SCOPES = "all, project (this one) or project:PATH, task:NAME, tool:NAME, session:ID"
+SCOPES = "all, project (this one) or project:PATH, task:NAME, mode:MODE, tool:NAME, session:ID"
 
 
 class Turned(NamedTuple):
@@ -105,6 +106,8 @@ def _stored(options: RunOptions, loaded: Loaded, store: SqliteStore, scope: str)
         case "session", True:
             return f"session:{store.find(name).id}"
         case (("task" | "tool"), True):
+            return scope
+        case "mode", True if name in MODES:
             return scope
         case _:
             raise ConfigError(f"'{scope}' is no scope of a kill switch. It is one of: {SCOPES}.")

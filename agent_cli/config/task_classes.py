@@ -31,6 +31,7 @@ KEYS = {
     "plan_mode": "permissions.plan_mode",
     "ask": "tools.ask",
     "watchdog_profile": "watchdog.profile",
+    "when_full": "admission.when_full",
 }
 """Fields of a class that are defaults of settings."""
 

@@ -117,7 +117,7 @@ class Core:
         self.refusals = Refusals()
         self.reserve = Reserve()
         self.waiting: dict[str, asyncio.Future[Answer]] = above.waiting if above else {}
-        self.outside: Outside = above.outside if above else Outside(parts)
+        self.outside: Outside = above.outside if above else Outside(parts, lambda: self.state.mode)
         self.started, self.last_model = parts.started, ("", "")
         self.call_ids: set[str] = above.call_ids if above else set()
         self._live = False

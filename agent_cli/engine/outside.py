@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +22,14 @@ class Working:
 
 
 class Outside:
-    """One a session; its subtasks share it. `at_work` are running calls by their ids. Every look is a new one."""
+    """One a session; its subtasks share it. `mode` gives its permission mode now. `at_work` are running calls by their
+    ids. Every look is a new one.
+    """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, mode: Callable[[], str]) -> None:
         directories = (parts.started.cwd, *(path for path, _ in parts.facts.roots[:1]))
         self._place = Place(parts.log.session, parts.task_class, directories)
+        self._mode = mode
         self._switches = parts.switches
         self.at_work: dict[str, Working] = {}
 
@@ -36,11 +40,15 @@ class Outside:
 
     def killed(self) -> Killed | None:
         """What stops the run as a whole."""
-        return kill_switch.killed(self._switches, self._place)
+        return kill_switch.killed(self._switches, self._here)
 
     def closed(self) -> tuple[tuple[str, str], ...]:
         """Tools that are not to run, each with the reason."""
-        return kill_switch.closed_tools(self._switches, self._place)
+        return kill_switch.closed_tools(self._switches, self._here)
+
+    @property
+    def _here(self) -> Place:
+        return self._place._replace(mode=self._mode())
 
     def begin(self, call_id: str, tool: str) -> Working | None:
         """The task that runs works on that call from here on."""

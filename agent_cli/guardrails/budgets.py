@@ -29,6 +29,8 @@ class Spent(Plain, frozen=True):
     session_cost: float = 0.0
 
 
+NOT_SENT = "cost ceiling would be exceeded"
+"""Of a call that was kept from being sent: what its trip calls used is what it could have come to."""
 TURN_COST = "turn-cost"
 SESSION_RESERVE = "session-reserve"
 """Signals of cost trips, beside "cost" for the session's ceiling."""
@@ -95,7 +97,7 @@ def reserve_breach(account: Account, worst: float, lost: float = 0.0) -> Breach:
     return Breach(
         "cost",
         "cost_ceiling",
-        f"{name} cost ceiling would be exceeded: the next call could cost ${worst:.4f}, "
+        f"{name} {NOT_SENT}: the next call could cost ${worst:.4f}, "
         f"${account.spent:.4f} of ${ceiling:.4f} is spent{untold}",
         account.spent + lost + worst,
         ceiling,

@@ -15,11 +15,14 @@ Switches: TypeAlias = Callable[[], tuple[KillSwitch, ...]]
 
 
 class Place(NamedTuple):
-    """What scopes are compared with: the id of a session, its kind of work, and the directories that it works in."""
+    """What scopes are compared with: the id of a session, its kind of work, the directories that it works in, and its
+    permission mode.
+    """
 
     session: str
     task: str
     directories: tuple[str, ...]
+    mode: str = ""
 
 
 class Killed(NamedTuple):
@@ -82,6 +85,8 @@ def covers(scope: str, place: Place) -> bool:
             return name == place.session
         case "task":
             return name == place.task
+        case "mode":
+            return name == place.mode
         case "project":
             return any(_within(directory, name) for directory in place.directories)
         case _:

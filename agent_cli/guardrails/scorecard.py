@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from agent_cli.guardrails.admission import percentile
+from agent_cli.guardrails.budgets import NOT_SENT
 from agent_cli.guardrails.turns import Run, Turn
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.values import Plain
@@ -260,6 +261,7 @@ def _overshoots(turns: Sequence[Turn]) -> tuple[Overshoot, ...]:
             if trip.guardrail in GENERIC and trip.limit and trip.used is not None:
                 late = max(turn.ended - trip.since, 0.0) if trip.since and turn.ended else 0.0
                 used = trip.used if trip.guardrail != "duration_ceiling" else trip.used + late
+                used = min(used, trip.limit) if NOT_SENT in trip.reason else used
                 by.setdefault(trip.guardrail, []).append((used, trip.limit))
     worst = {name: max(pairs, key=lambda pair: pair[0] / pair[1]) for name, pairs in by.items()}
     return tuple(

@@ -6,7 +6,7 @@ from agent_cli.kernel.values import Plain
 
 
 class KillSwitch(Plain, frozen=True):
-    """`scope` is "all", "project:PATH", "task:NAME", "tool:NAME" or "session:ID". Times are seconds since the epoch;
+    """`scope` is "all", "project:PATH", "task:NAME", "mode:MODE", "tool:NAME" or "session:ID". Times are seconds since the epoch;
     `restored` is 0 as long as the switch is on.
     """
 

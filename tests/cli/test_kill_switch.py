@@ -100,7 +100,9 @@ def test_project_is_this_one(home, capfd):
     assert json.loads(out)["scope"] == f"project:{home}"
 
 
-@pytest.mark.parametrize("scope", ["", "everything", "task", "task:", "tool:", "session:", "all:x"])
+@pytest.mark.parametrize(
+    "scope", ["", "everything", "task", "task:", "tool:", "session:", "all:x", "mode:careless"]
+)
 def test_what_is_no_scope_is_refused(home, capfd, scope):
     code, _, err = asked(capfd, "kill-switch", "on", "--scope", scope, "--why", "x")
     assert code == 2

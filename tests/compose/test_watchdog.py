@@ -63,3 +63,11 @@ def test_a_task_class_may_name_a_profile(tmp_path: Path):
     )
     assert loaded(tmp_path).settings.watchdog.profile == "strict"
     assert loaded(tmp_path, watchdog__profile="seed").settings.watchdog.profile == "seed"
+
+
+def test_a_task_class_may_say_what_becomes_of_it_where_a_pool_is_full(tmp_path: Path):
+    (tmp_path / ".agents").mkdir()
+    (tmp_path / ".agents" / "config.json").write_text(
+        '{"session": {"task_class": "chat"}, "task_classes": {"chat": {"when_full": "reject"}}}'
+    )
+    assert loaded(tmp_path).settings.admission.when_full == "reject"

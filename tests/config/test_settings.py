@@ -48,7 +48,7 @@ guardrails.actions.rate guardrails.actions.max_written_bytes guardrails.actions.
 guardrails.actions.redacted_text guardrails.actions.unread guardrails.actions.unusual_path guardrails.actions.first_use
 guardrails.output.gate
 session.db session.task_class session.answer_schema session.transcripts task_classes.NAME.tier task_classes.NAME.compaction_threshold
-task_classes.NAME.permission_mode task_classes.NAME.plan_mode task_classes.NAME.ask task_classes.NAME.watchdog_profile task_classes.NAME.drop_tools
+task_classes.NAME.permission_mode task_classes.NAME.plan_mode task_classes.NAME.ask task_classes.NAME.watchdog_profile task_classes.NAME.when_full task_classes.NAME.drop_tools
 serve.approval_wait serve.idle serve.inbox serve.sessions serve.streams serve.requests_per_minute
 ui.theme ui.notify ui.title ui.keys ui.vi ui.mouse ui.motion ui.status_command run_status
 """

@@ -178,6 +178,8 @@ async def test_what_waits_goes_on_when_the_switch_is_taken_back():
         ("project:/p/sub", False),
         ("task:debug", True),
         ("task:chat", False),
+        ("mode:ask", True),
+        ("mode:yolo", False),
         ("session:other", False),
         ("tool:read", False),
         ("nonsense", False),

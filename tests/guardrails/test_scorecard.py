@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from agent_cli.guardrails.budgets import reserve_breach
+from agent_cli.guardrails.reserve import Account
 from agent_cli.guardrails.scorecard import LEAST, score
 from agent_cli.guardrails.turns import Run, read
 from agent_cli.kernel import events as ev
@@ -74,6 +77,14 @@ def test_overshoot_is_told_in_the_unit_of_its_ceiling():
         "tool_call_ceiling": (8.0, 0.133),
         "duration_ceiling": (4.0, 0.004),
     }
+
+
+def test_a_call_that_was_not_sent_is_past_no_ceiling():
+    """Its trip says what it could have come to, and none of that was spent."""
+    breach = reserve_breach(Account("turn", 0.07, 0.05), 0.04)
+    kept = msgspec.structs.replace(trip(used=breach.used, limit=breach.limit), reason=breach.reason)
+    (row,) = score([session("a", START, kept, CUT)]).overshoots
+    assert (row.actual, row.excess, row.share) == (0.07, 0.0, 0.0)
 
 
 def test_a_rate_is_of_those_that_could_have_reached_it():

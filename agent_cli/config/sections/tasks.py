@@ -23,6 +23,10 @@ class TaskClass(Section, frozen=True):
         None
     )
     watchdog_profile: Annotated[Profile | None, says("What the watchdog looks for.")] = None
+    when_full: Annotated[
+        Literal["queue", "degrade", "reject"] | None,
+        says("What becomes of a turn for which a pool has no room: queue, degrade, reject."),
+    ] = None
     drop_tools: Annotated[
         tuple[Name, ...], says("Tools that are left out; --enable-tools gives them back.")
     ] = ()
