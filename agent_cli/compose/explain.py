@@ -18,7 +18,7 @@ from agent_cli.compose.scope import facts, root_of, workspace
 from agent_cli.compose.session import prepare
 from agent_cli.compose.skills import TOOL
 from agent_cli.compose.task import name_of
-from agent_cli.compose.toolset import own_names, withheld
+from agent_cli.compose.toolset import MCP, own_names, withheld
 from agent_cli.config import places
 from agent_cli.config.sources import Loaded
 from agent_cli.engine.own_tools import book
@@ -28,15 +28,18 @@ from agent_cli.engine.own_tools.wait_and_verify import NAME as WAITS
 from agent_cli.guardrails.kill_switch import Place, closed_tools
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import AgentError, ConfigError
+from agent_cli.kernel.outputs import Output
+from agent_cli.kernel.serving import Ask
 from agent_cli.permissions.book import judge
 from agent_cli.permissions.lint import Dead, dead
-from agent_cli.ports import Facts, Proposal, Ruling, Tool
+from agent_cli.ports import Facts, Proposal, Ruling, Say, Tool
 from agent_cli.tools.builtin import NAMES, builtin
 from agent_cli.tools.results import Results
 
 _OBJECT = re.compile(r'\s*\{\s*["}]')
 WITHHELD = "the model does not get this tool: it is turned off, left out by the task class, or there is nothing for it"
 NOT_TRUSTED = "this project is not trusted yet, so these of its settings and files do not count: {names}"
+SERVED = "the server is not asked whether it has this tool, nor whether it only reads (trust_hints)"
 INNER = "what it calls is judged at each call, as a call of the model is"
 
 
@@ -56,6 +59,7 @@ class Explainer:
 
     def __init__(self, options: RunOptions) -> None:
         loaded = prepare(options)
+        self._options, self._loaded = options, loaded
         root = root_of(options, loaded)
         left_out = withheld(loaded)
         plan = planning(loaded, left_out)
@@ -77,6 +81,8 @@ class Explainer:
     def explain(self, name: str, words: str) -> Explained:
         """`words` are the arguments as JSON, or the text of the first argument. Raises ConfigError."""
         shape = self.shapes.get(name)
+        if shape is None and name.startswith(MCP):
+            shape = self._served(name)
         if shape is None:
             raise ConfigError(
                 f"There is no tool '{name}' to explain. The tools are {', '.join(self.shapes)}."
@@ -89,8 +95,23 @@ class Explainer:
         ruling = judge(Proposal(name, shape.read_only, touches), self.facts)
         paths = tuple(f"{use.path} ({use.access})" for use in touches.paths)
         notes = [] if name in self.facts.tools else [WITHHELD]
+        notes = [SERVED] if name.startswith(MCP) else notes
         notes += [INNER] if name in WRAPPERS or name == WAITS else []
         return Explained(ruling, touches.subject, paths, touches.hosts, self.facts, (*notes, *self._left_out))
+
+    def _served(self, name: str) -> Shape:
+        """Of a tool of a server, which is not started for it. Raises ConfigError."""
+        from agent_cli.compose.servers import host_of
+        from agent_cli.mcp.tool import ServedTool, spec_of
+
+        host = host_of(self._options, self._loaded, name)
+        tool = ServedTool(spec_of(name, "", {}, ""), name, host, _never, read_only=False)
+        return Shape(tool.arguments, tool.read_only, tool.touches)
+
+
+async def _never(tool: str, arguments: dict[str, Any], say: Say, ask: Ask | None, /) -> Output:
+    """Nothing is called for an explanation."""
+    raise ConfigError(f"{tool} is not called")
 
 
 def explain(options: RunOptions, name: str, words: str) -> Explained:
@@ -132,6 +153,8 @@ def _arguments(shape: Shape, words: str) -> Mapping[str, Any]:
             raise ConfigError(f"The arguments are not JSON: {problem}") from None
         if wire.is_object(found):
             return found
+    if shape.arguments in wire.FREE:
+        raise ConfigError('The arguments of a server\'s tool are JSON, like {"text": "x"}.')
     schema = wire.schema_of(shape.arguments)
     required, properties = schema["required"], schema["properties"]
     first = (required or list(properties))[0]

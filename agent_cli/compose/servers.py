@@ -119,6 +119,16 @@ def server(options: RunOptions, loaded: Loaded, each: Named) -> Server:
     return made
 
 
+def host_of(options: RunOptions, loaded: Loaded, tool: str) -> str:
+    """The host that a tool of that full name would reach, "" for a program and for what is not described."""
+    from agent_cli.mcp.names import PREFIX, server_part
+
+    for each in named(options, loaded):
+        if tool.startswith(f"{PREFIX}{server_part(each.name)}__"):
+            return server(options, loaded, each).host
+    return ""
+
+
 def log_of(environ: Mapping[str, str], name: str) -> Path:
     return places.logs_dir(environ) / "mcp" / f"{_file(name)}.log"
 

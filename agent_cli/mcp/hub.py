@@ -69,7 +69,7 @@ class Hub:
         self._offer = Offer(self._connections, self._tool, share, withheld)
         self._settled: Future[None] = Future()
         self._began = False
-        self._told: set[str] = set()
+        self._told: dict[str, str] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._up = threading.Event()
@@ -96,18 +96,19 @@ class Hub:
         return self._offer.tools(window)
 
     def news(self) -> list[str]:
-        """What went wrong since the last time, once for each server and trouble; and at first who is late."""
+        """What went wrong since the last time: of each server once, until it is there again."""
         lines: list[str] = []
         for name, connection in self._connections.items():
-            if connection.state == "starting" and not connection.known:
-                line = f"the MCP server {name} is still starting; its tools join when it is there"
-            elif connection.state in ("failed", "off") and connection.problem:
-                line = f"the MCP server {name} is not there: {connection.problem}. /mcp says more"
-            else:
-                continue
-            if line not in self._told:
-                self._told.add(line)
-                lines.append(line)
+            state, told = connection.state, self._told.get(name, "")
+            late = state == "starting" and not connection.known
+            if late and not told:
+                lines.append(f"the MCP server {name} is still starting; its tools join when it is there")
+            elif state in ("failed", "off") and connection.problem and told != "failed":
+                lines.append(f"the MCP server {name} is not there: {connection.problem}. /mcp says more")
+            elif state == "ready" and told == "failed":
+                lines.append(f"the MCP server {name} is there again")
+            if late or state != "starting":
+                self._told[name] = {"starting": "late", "off": "failed"}.get(state, state)
         return lines
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -188,3 +189,16 @@ def test_a_small_parent_is_told_refused_or_let_be(options) -> None:
     refusing.environ = {**refusing.environ, "ANTHROPIC_API_KEY": "k"}
     with pytest.raises(ConfigError, match="is a small model"):
         open_session(refusing)
+
+
+def test_a_tool_of_a_server_is_explained_without_the_server(tmp_path: Path) -> None:
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"far": {"url": "https://evil.org/mcp"}}}', "utf-8")
+    (tmp_path / "config.json").write_text(
+        '{"url_scope": {"deny": ["evil.org"]}, "permissions": {"allow": ["mcp__near__*"]}}', "utf-8"
+    )
+    options = RunOptions(tmp_path, {"HOME": str(tmp_path), "AGENT_CLI_HOME": str(tmp_path)}, attended=True)
+    assert explain(options, "mcp__near__x", '{"a": 1}').ruling.verdict == "allow"
+    assert explain(options, "mcp__other__x", "{}").ruling.verdict == "ask"
+    assert explain(options, "mcp__far__x", "{}").ruling.rule == "url-scope: evil.org"
+    with pytest.raises(ConfigError, match="JSON"):
+        explain(options, "mcp__near__x", "words")

@@ -84,6 +84,8 @@ def test_a_one_shot_run_imports_what_it_uses(tmp_path: Path, monkeypatch: pytest
         "bz2",
         "html",
         "agent_cli.config.write",
+        "agent_cli.mcp",
+        "agent_cli.config.servers",
     )
     assert heavy_in(modules, *HEAVY, *refused) == []
 

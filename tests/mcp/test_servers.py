@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent_cli.guardrails.breaker import Breakers
 from agent_cli.kernel.errors import ToolError
 from agent_cli.kernel.messages import Image, Text
 from agent_cli.kernel.outputs import as_text
+from agent_cli.mcp import connection
 from agent_cli.mcp.servers import Server, Stdio
 from tests.mcp.conftest import raw
 
@@ -124,9 +126,35 @@ async def test_five_failures_open_the_breaker_and_it_is_asked_no_more(serve: Ser
             await served.call("mcp__raw__hang", text="no progress")
     with pytest.raises(ToolError, match=r"failed 5 times in a row and is not asked now.*30 s"):
         await served.call("mcp__raw__echo", text="x")
+    patient = served.hub._connections["raw"]
+    patient.server = replace(patient.server, timeout=30)
     breakers.of("mcp raw calls").opened_at = -1_000.0  # half a minute later one call may try
     assert await served.text("mcp__raw__echo", text="x") == "x"
     assert await served.text("mcp__raw__echo", text="y") == "y"
+
+
+async def test_a_server_that_always_dies_is_left_alone_after_five_starts(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "FIRST_PAUSE", 0.0)
+    breakers = Breakers()
+    served = await serve(raw("dead", tmp_path / "said"), breakers=breakers)
+    await served.until(lambda: breakers.of("mcp raw").standing() == "open")
+    await served.until(lambda: served.standing().restarts == 5)
+    assert (tmp_path / "said").read_text("utf-8").count("pid") == 6, (
+        "at first it was also spoken to as of old"
+    )
+    assert served.standing().state == "failed"
+
+
+async def test_it_is_told_when_it_is_there_again(serve: Serve) -> None:
+    served = await serve(raw())
+    with pytest.raises(ToolError):
+        await served.call("mcp__raw__die")
+    assert ["is not there: it ended" in line for line in served.hub.news()] in ([True], [])
+    await served.until(lambda: served.standing().state == "ready")
+    assert ["is there again" in line for line in served.hub.news()] in ([True], [])
+    assert served.hub.news() == []
 
 
 async def test_an_interrupt_tells_the_server(serve: Serve, tmp_path: Path) -> None:
