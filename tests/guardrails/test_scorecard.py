@@ -81,7 +81,7 @@ def test_overshoot_is_told_in_the_unit_of_its_ceiling():
 
 def test_a_call_that_was_not_sent_is_past_no_ceiling():
     """Its trip says what it could have come to, and none of that was spent."""
-    breach = reserve_breach(Account("turn", 0.07, 0.05), 0.04)
+    breach = reserve_breach(Account("turn", 0.05, 0.07), 0.04)
     kept = msgspec.structs.replace(trip(used=breach.used, limit=breach.limit), reason=breach.reason)
     (row,) = score([session("a", START, kept, CUT)]).overshoots
     assert (row.actual, row.excess, row.share) == (0.07, 0.0, 0.0)
