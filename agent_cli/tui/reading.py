@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import selectors
 import signal
+import termios
+import tty
 from collections.abc import Iterable
+from typing import Any
 
 from textual import constants
 from textual._xterm_parser import XTermParser
@@ -44,6 +47,8 @@ class TerminalDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         self._bell = Bell()
         super().start_application_mode()
+        if self.attrs_before is not None:
+            _mend(self.attrs_before)
 
     def disable_input(self) -> None:
         bell, self._bell = self._bell, None
@@ -76,6 +81,14 @@ class TerminalDriver(LinuxDriver):
     def _pass(self, messages: Iterable[Message]) -> None:
         for message in messages:
             self.process_message(message)
+
+
+def _mend(attributes: list[Any]) -> None:
+    """The terminal as it is to be afterwards: not as a program left it that was killed while it read keys."""
+    if not attributes[tty.LFLAG] & (termios.ECHO | termios.ICANON):
+        attributes[tty.LFLAG] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
+        attributes[tty.IFLAG] |= termios.ICRNL | termios.IXON
+        attributes[tty.OFLAG] |= termios.OPOST | termios.ONLCR
 
 
 def _read(terminal: int) -> bytes:
