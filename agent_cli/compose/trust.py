@@ -37,7 +37,10 @@ def ask(options: RunOptions, answer: Callable[[str], str] = input) -> RunOptions
     project = trust.place(options.cwd, options.environ)
     if options.trust or project is None or trust.is_trusted(project, options.environ):
         return options
-    names = "\n".join(f"  {name}" for name in trust.waiting(project).all)
+    from agent_cli.config.brought import brought
+    from agent_cli.guardrails.secrets.scan import redacted
+
+    names = "\n".join(f"  {redacted(line)}" for line in brought(project, trust.waiting(project)))
     question = QUESTION.format(project=_plain(str(project)), names=_plain(names, keep="\n"))
     while True:
         try:
