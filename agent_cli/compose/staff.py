@@ -14,6 +14,7 @@ from agent_cli.compose.instructions import standing
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.sandbox import sandbox_of
 from agent_cli.compose.scope import close, root_of
+from agent_cli.compose.skills import TOOL, listing, skills_of
 from agent_cli.compose.toolset import reach_of, withheld, world_tools
 from agent_cli.config import places
 from agent_cli.config.agents import DIRECTORY, Found, definition, read_agents
@@ -53,7 +54,7 @@ class Room(NamedTuple):
 
 def found_agents(loaded: Loaded) -> Found:
     """Ours, and over them the user's, the project's if it may bring any, and the recipe's."""
-    known = (*NAMES, *book.NAMES, *definitions(loaded))
+    known = (*NAMES, *book.NAMES, TOOL, *definitions(loaded))
     ours = {name: definition(_words(name), "", known) for name in OURS}
     read = read_agents(loaded.scopes(DIRECTORY), known)
     return Found(ours | read.agents, read.problems)
@@ -72,7 +73,7 @@ def _staff(room: Room, found: Found) -> Staff:
     instructions = standing(room.loaded, root_of(room.options, room.loaded))
     return Staff(
         offered=tuple(found.agents[name] for name in sorted(found.agents)),
-        system=partial(_system, instructions),
+        system=partial(_system, instructions, _listing(room.loaded)),
         station=partial(_station, room),
         most=settings.max_parallel,
         depth=settings.max_depth,
@@ -101,11 +102,22 @@ def _cut_down(agent: AgentDefinition, child: object) -> Iterable[str]:
             yield f"{agent.source}: {key} {asked:g} is more than budgets.child.{key} allows: it gets {most:g}"
 
 
+def _listing(loaded: Loaded) -> str:
+    return "" if TOOL in withheld(loaded) else listing(skills_of(loaded))
+
+
 def _system(
-    instructions: tuple[Instructions, ...], agent: AgentDefinition, started: SessionStarted, card: ModelCard
+    instructions: tuple[Instructions, ...],
+    skills: str,
+    agent: AgentDefinition,
+    started: SessionStarted,
+    card: ModelCard,
 ) -> str:
+    """An agent that may use skills is told of them."""
     told = instructions if agent.project and card.profile != "compact" else ()
-    return "\n\n".join(system_prompt(f"{agent.instructions}\n\n{_words('every')}", started, told))
+    may = card.profile != "compact" and (not agent.tools or TOOL in agent.tools)
+    words = f"{agent.instructions}\n\n{_words('every')}"
+    return "\n\n".join(system_prompt(words, started, told, skills=skills if may else ""))
 
 
 async def _station(room: Room, agent: AgentDefinition, name: str) -> Station:

@@ -165,7 +165,14 @@ async def ask(core: Core, event: HookEvent, facts: dict[str, Any], tool: str = "
     if hooks is None or not hooks.wants(event, tool):
         return Heard()
     state = core.root.state
-    here = {"turn": core.hub.turn, "mode": state.mode, "model": core.model.card.id, "agent": core.name}
+    cwd = core.parts.started.cwd
+    here = {
+        "cwd": cwd,
+        "turn": core.hub.turn,
+        "mode": state.mode,
+        "model": core.model.card.id,
+        "agent": core.name,
+    }
     heard = await hooks.run(event, {**here, **facts}, tool)
     for failure in heard.failures:
         core.record(ev.OperatorNote(failure, "warning"))

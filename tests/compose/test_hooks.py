@@ -427,6 +427,22 @@ async def test_an_approval_tells_who_looks_elsewhere(stage: Stage) -> None:
     assert sorted(abouts) == [("approval", "write_file: a.txt"), ("turn-end", "the turn ended: completed")]
 
 
+async def test_calls_of_an_agent_have_their_hooks_and_its_messages_none(stage: Stage) -> None:
+    stage.hook("pre-tool", "if facts['agent']: sys.exit(2)", name="alone")
+    for event in ("prompt-submit", "turn-end"):
+        stage.hook(event)
+    steps = (
+        call("spawn_agent", task="look", agent="general"), call("list_dir", path="."), {"text": "I may not."}, {"text": "done"},
+    )  # fmt: skip
+    async with stage.open(*steps) as agent:
+        assert (await agent.run("have it looked at")).text == "done"
+        assert any("the hook 'alone' does not let this call through" in told for told in results(agent))
+    heard = [(each["event"], each.get("tool", ""), bool(each["agent"])) for each in stage.heard]
+    assert heard == [
+        ("prompt-submit", "", False), ("pre-tool", "spawn_agent", False), ("pre-tool", "list_dir", True), ("turn-end", "", False),
+    ]  # fmt: skip
+
+
 async def test_without_hooks_nothing_of_them_is_imported(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys\nfrom agent_cli import Agent\n"

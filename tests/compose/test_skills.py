@@ -196,6 +196,23 @@ async def test_files_beside_a_skill_of_the_users_may_be_read(project: Path, envi
     assert "the details" in as_text(result.output)
 
 
+async def test_an_agent_that_may_use_skills_is_told_of_them(project: Path, environ: dict[str, str]) -> None:
+    write(project.parent / ".agents" / "skills", "deploy")
+    agents = project.parent / ".agents" / "agents"
+    agents.mkdir()
+    for name, tools in (("may", "read_file, skill"), ("not", "read_file")):
+        (agents / f"{name}.md").write_text(f"---\ndescription: {name}\ntools: {tools}\n---\nLook.\n")
+    async with opened(project, environ) as agent:
+        core = agent.session._core
+        staff = core.parts.staff
+        assert staff is not None
+        told = {
+            each.name: "- deploy: How to deploy here." in staff.system(each, core.started, core.model.card)
+            for each in staff.offered
+        }
+    assert (told["may"], told["not"], told["general"]) == (True, False, True)
+
+
 def test_a_recipe_with_a_bad_skill_is_not_right(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# x\n\ny\n")
     write(tmp_path / ".agents" / "skills", "deploy", "allowed-tools: bash, browser\n")
