@@ -6,7 +6,7 @@ A command is sent, and what came of it is fetched, before `send` returns: front 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -22,6 +22,7 @@ from agent_cli.kernel.events import (
     Entry,
     Event,
     Live,
+    Output,
     ReasoningDelta,
     TextDelta,
     ToolCallStarted,
@@ -49,6 +50,11 @@ Queue = asyncio.Queue[Event | StoreError | None]
 class Aside:
     async def ask(self, question: str, /) -> str:
         raise AgentError("Side questions do not go over HTTP: ask in a terminal on that machine.")
+
+    async def gather(
+        self, name: str, wanted: Sequence[do.Wanted], allow: tuple[str, ...] = (), /
+    ) -> tuple[Output, ...]:
+        raise AgentError(f"What /{name} runs does not go over HTTP: use it in a terminal on that machine.")
 
 
 class RemoteSession:

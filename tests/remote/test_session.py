@@ -79,6 +79,8 @@ async def test_what_is_said_is_known_when_send_returns_and_the_turn_comes_as_eve
             session.send(do.Answer("nope", allowed=True))
         with pytest.raises(AgentError, match="do not go over HTTP"):
             await session.subtasks.ask("why?")
+        with pytest.raises(AgentError, match="does not go over HTTP"):
+            await session.subtasks.gather("look", [do.Wanted("bash", {"command": "ls"})])
         await session.close()
         assert ask(f"{url}/sessions/{session.id}")["open"] is True, "it goes on there"
 
