@@ -110,4 +110,4 @@ class Terms(Plain, frozen=True):
     inbox: int = 100
     sessions: int = 32
     streams: int = 64
-    requests_per_minute: int = 1200
+    requests_per_minute: int = 6000

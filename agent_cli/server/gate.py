@@ -15,7 +15,7 @@ from agent_cli.server.tokens import Scope, Token, Tokens
 
 log = logging.getLogger("agent_cli.server")
 
-BURST = 200
+BURST = 500
 WRONG_PER_MINUTE = 10
 """Wrong tokens from one address; then it has to wait, also with a right one."""
 

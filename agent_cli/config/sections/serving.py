@@ -23,4 +23,4 @@ class Serve(Section, frozen=True):
     streams: Annotated[Count, says("Most event streams that are followed at once.")] = 64
     requests_per_minute: Annotated[
         Count, says("Most requests of one token, or of one address without tokens, in the long run.")
-    ] = 1200
+    ] = 6000
