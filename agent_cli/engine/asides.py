@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from agent_cli.engine.core import Core
 from agent_cli.engine.subtasks import SubtaskResult, SubtaskSpec, run_subtask
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.agents import AgentDefinition
 from agent_cli.kernel.commands import Wanted
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.messages import text_of
@@ -35,6 +36,12 @@ class Asides:
         self._running: set[asyncio.Task[Any]] = set()
         self._stopped: set[asyncio.Task[Any]] = set()
         self._closed = False
+
+    @property
+    def agents(self) -> tuple[AgentDefinition, ...]:
+        """Those that the model may hand tasks to."""
+        staff = self._core.parts.staff
+        return staff.offered if staff is not None else ()
 
     @property
     def busy(self) -> bool:

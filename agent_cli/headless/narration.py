@@ -144,13 +144,22 @@ def _note(event: ev.Recorded) -> Line | None:
             text = f"rewound to entry {to}; {len(restored)} files restored" + "".join(
                 f"; not {each}" for each in failed
             )
-        case ev.SubtaskStarted(name, task=task):
-            text = f"subtask {name} started: {task}"
-        case ev.SubtaskCompleted(name, outcome):
-            text = f"subtask {name} ended: {outcome}"
+        case ev.SubtaskStarted() | ev.SubtaskCompleted():
+            text = _subtask(event)
         case silent:
             return _silent(silent)
     return level, text
+
+
+def _subtask(event: ev.SubtaskStarted | ev.SubtaskCompleted) -> str:
+    """An agent is called by its number, too."""
+    match event:
+        case ev.SubtaskStarted(task=task, agent=agent, background=background):
+            how = f"started{' in the background' * background}: {task}"
+        case ev.SubtaskCompleted(outcome=outcome, report=agent):
+            how = f"ended: {outcome}"
+    what = f"agent {event.subtask.rpartition(':')[2]}" if agent else f"subtask {event.name}"
+    return f"{what} {how}"
 
 
 _Reduction: TypeAlias = (

@@ -15,6 +15,7 @@ from agent_cli.engine.standing import standing
 from agent_cli.engine.state import State
 from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
 from agent_cli.kernel import commands as do
+from agent_cli.kernel.agents import AgentDefinition
 from agent_cli.kernel.errors import AgentError, StoreError
 from agent_cli.kernel.events import (
     ArgumentsDelta,
@@ -48,6 +49,9 @@ Queue = asyncio.Queue[Event | StoreError | None]
 
 
 class Aside:
+    agents: tuple[AgentDefinition, ...] = ()
+    """Who there is on that machine does not go over HTTP; what they do is in the log."""
+
     async def ask(self, question: str, /) -> str:
         raise AgentError("Side questions do not go over HTTP: ask in a terminal on that machine.")
 

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
+from agent_cli.kernel.agents import AgentDefinition
 from agent_cli.kernel.commands import Command, Mode, Wanted
 from agent_cli.kernel.events import Entry, Event, Output
 from agent_cli.kernel.messages import ToolSpec
@@ -22,6 +23,11 @@ Form: TypeAlias = Literal["jsonl", "markdown", "html"]
 
 
 class Asker(Protocol):
+    @property
+    def agents(self) -> Sequence[AgentDefinition]:
+        """Those that the model may hand tasks to."""
+        ...
+
     async def ask(self, question: str, /) -> str:
         """A side question, which never enters the conversation. Raises AgentError."""
         ...

@@ -45,6 +45,9 @@ OUTCOMES: dict[ev.Outcome, str] = {
 }
 
 
+REPORTED = "this report goes to the model with its next request"
+
+
 def remark(event: Told) -> Answer:
     match event:
         case ev.GuardrailFinding() | ev.GuardrailTrip() | ev.GuardrailReset() | ev.BudgetWarning():
@@ -99,13 +102,21 @@ def _work(event: ev.PlanRecorded | ev.PlanRevoked | ev.SubtaskStarted | ev.Subta
             return Note(f"plan recorded: {path}")
         case ev.PlanRevoked(path, reason):
             return Note(f"plan revoked: {path}" + (f": {reason}" if reason else ""))
-        case ev.SubtaskStarted(name, model, task):
-            return Note(f"subtask {name} with {model}: {task}")
-        case ev.SubtaskCompleted(name, outcome, digest, usage, cost):
+        case ev.SubtaskStarted(model=model, task=task, place=place):
+            where = f" in {place}" if place else ""
+            return Note(f"{named(event)} with {model}{where}: {task}")
+        case ev.SubtaskCompleted(_, outcome, digest, usage, cost):
             spent = "unpriced" if cost is None else dollars(cost)
+            digest = f"{digest}\n({REPORTED})" if event.report else digest
             return Note(
-                f"subtask {name}: {OUTCOMES[outcome]}, {tokens(usage.total)} tokens, {spent}\n{digest}".rstrip()
+                f"{named(event)}: {OUTCOMES[outcome]}, {tokens(usage.total)} tokens, {spent}\n{digest}".rstrip()
             )
+
+
+def named(event: ev.SubtaskStarted | ev.SubtaskCompleted) -> str:
+    """What people call it: an agent has a number, by which it can be looked at and stopped."""
+    is_agent = event.agent if isinstance(event, ev.SubtaskStarted) else event.report
+    return f"agent {event.subtask.rpartition(':')[2]}" if is_agent else f"subtask {event.name}"
 
 
 def _guardrail(

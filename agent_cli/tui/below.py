@@ -35,4 +35,7 @@ def summary(row: SubtaskRow) -> str:
     """Its model and what it took, for the line of its card."""
     steps = f"{row.steps} step{'s' * (row.steps != 1)}"
     spent = "unpriced" if row.unpriced else dollars(row.cost)
-    return " · ".join(part for part in (row.model, steps, spent if row.steps else "") if part)
+    beside = (row.outcome or "in the background") if row.background else ""
+    doing = row.doing if row.background else ""  # its call has a result that stands in the card
+    parts = (beside, row.model, steps, spent if row.steps else "", doing)
+    return " · ".join(part for part in parts if part)

@@ -57,6 +57,7 @@ class Story:
         self._seq = 0  # of the entry that is told
         self._tally = Tally()
         self._subtasks = Below()
+        self._beside: dict[str, Call] = {}  # cards of calls whose agent works in the background
         self._carded: set[str] = set()  # branches of subtasks that a card tells of
         self.streamed = 0
         """Characters that came as previews, in all."""
@@ -128,10 +129,15 @@ class Story:
     def _below(self, entry: ev.Entry) -> None:
         """The card of a call shows how far its subtask is; what that spends is spent by the turn."""
         row = self._subtasks.feed(entry)
-        if row is not None and (card := self._calls.get(row.call_id)):
+        if row is not None and (card := self._calls.get(row.call_id) or self._beside.get(row.call_id)):
             card.at_work(summary(row), row.doing)
-            self._carded.add(row.branch)
             self._to.update(card)
+            if row.background:
+                self._beside[row.call_id] = card  # its call ends before it does
+            else:
+                self._carded.add(row.branch)
+            if row.outcome:
+                self._beside.pop(row.call_id, None)
         if entry.branch and isinstance(entry.event, ev.UsageReported):
             self._tally.spent(entry.event)
 

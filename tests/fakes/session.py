@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from agent_cli.context.breakdown import Share
 from agent_cli.engine.state import State
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.agents import AgentDefinition
 from agent_cli.kernel.commands import Command, Wanted
 from agent_cli.kernel.errors import AgentError
 from agent_cli.kernel.limits import Limits
@@ -35,6 +36,7 @@ class Asked:
     def __init__(self) -> None:
         self.questions: list[str] = []
         self.wanted: list[tuple[str, tuple[Wanted, ...], tuple[str, ...]]] = []
+        self.agents: tuple[AgentDefinition, ...] = ()
 
     async def gather(
         self, name: str, wanted: Sequence[Wanted], allow: tuple[str, ...] = (), /
@@ -114,10 +116,18 @@ class FakeSession:
             seq = len(self._log) + 1
             turn = self.state.turn + isinstance(event, ev.TurnStarted)
             step = self.state.step + isinstance(event, ev.StepStarted)
-            entry = ev.Entry(self.id, seq, NOON + seq, turn, step, event)
-            self._log.append(entry)
-            self.state.feed(entry)
-            self._put(entry)
+            self._keep(ev.Entry(self.id, seq, NOON + seq, turn, step, event))
+
+    def play_below(self, branch: str, *events: ev.Recorded) -> None:
+        """Facts of a subtask."""
+        for event in events:
+            seq = len(self._log) + 1
+            self._keep(ev.Entry(self.id, seq, NOON + seq, self.state.turn, 1, event, branch))
+
+    def _keep(self, entry: ev.Entry) -> None:
+        self._log.append(entry)
+        self.state.feed(entry)
+        self._put(entry)
 
     def breaks(self, problem: Exception) -> None:
         """The log cannot be written any more."""

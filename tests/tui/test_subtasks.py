@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.agents import AgentDefinition
+from agent_cli.kernel.commands import StopAgent
 from agent_cli.kernel.messages import Text, ToolCall
 from agent_cli.kernel.usage import Usage
 from agent_cli.tui.column import Column
 from agent_cli.tui.story import Story
 from tests.fakes.screen import INK, rendered, screen, sees
 from tests.fakes.session import FakeSession
+from tests.tui.test_commands import Board
 
 BRANCH = "S:sub:agentic_grep-1"
 CALL = ToolCall("c1", "agentic_grep", {"question": "where is it?"})
@@ -89,3 +92,86 @@ async def test_an_approval_names_the_subtask_that_asks():
     async with screen(session, size=(100, 30)) as (_app, pilot):
         await sees(pilot, "agentic_grep-1 asks for permission to use grep")
         await sees(pilot, "it in /etc")
+
+
+# ── agents in the background ──
+
+WRITER = "S:sub:writer-2"
+
+
+def sent(told: Told) -> str:
+    call = ToolCall("c9", "spawn_agent", {"agent": "writer", "task": "write it"})
+    return told.tell(
+        ev.TurnStarted("large"),
+        ev.ToolCallProposed(call),
+        ev.ToolCallStarted("c9", "spawn_agent", "writer: write it", "mode"),
+        ev.SubtaskStarted("writer", "large-1", "write it", WRITER, "c9", "writer", background=True),
+        ev.ToolReturned("c9", "spawn_agent", ev.Output((Text("writer-2 works in the background."),))),
+        ev.TurnCompleted("completed", "stop"),
+    )
+
+
+def test_the_card_of_its_call_goes_on_telling_how_far_it_is_when_the_turn_is_over():
+    told = Told()
+    assert "in the background · large-1 · 0 steps" in sent(told)
+    text = told.tell(
+        ev.StepStarted("large-1"),
+        ev.UsageReported("large-1", Usage(input=10), 0.02),
+        ev.ToolCallStarted("c2", "write_file", "b.py", "mode"),
+        branch=WRITER,
+    )
+    assert "in the background · large-1 · 1 step · $0.020 · write_file b.py" in text
+    digest = "[writer-2 finished.]\nwrote b.py"
+    text = told.tell(
+        ev.SubtaskCompleted("writer", "completed", digest, Usage(), 0.02, "large-1", WRITER, report=True)
+    )
+    assert "completed · large-1 · 1 step · $0.020" in text
+    assert "agent writer-2: done" in text
+    assert "wrote b.py" in text
+    assert "goes to the model with its next request" in text
+
+
+def agents_of(session: FakeSession) -> None:
+    session.subtasks.agents = (
+        AgentDefinition("reader", "reads", "…", tools=("read_file",), mode="plan", source="/p/reader.md"),
+    )
+
+
+def test_agents_lists_who_there_is_and_who_works_and_stops_one():
+    session = FakeSession()
+    board = Board(session)
+    assert "No agents are known here" in board.run("/agents")
+    agents_of(session)
+    session.play(
+        ev.TurnStarted("large"),
+        ev.SubtaskStarted("writer", "large-1", "write it", WRITER, "c9", "writer", background=True),
+    )
+    text = board.run("/agents", 120)
+    assert "reader    reads" in text
+    assert "the session's model · read_file · at most plan · /p/reader.md" in text
+    assert "writer-2  in the background · large-1" in text
+    board.run("/agents stop writer-2")
+    assert session.commands == [StopAgent("writer-2")]
+    assert "There is no agent 'writer-3' here: writer-2." in board.run("/agents stop writer-3")
+    session.play(
+        ev.SubtaskCompleted("writer", "completed", "x", Usage(), 0.0, "large-1", WRITER, report=True)
+    )
+    assert "writer-2 is not stopped: it has ended." in board.run("/agents stop writer-2")
+
+
+def test_agents_with_a_name_shows_what_that_one_did():
+    session = FakeSession()
+    agents_of(session)
+    session.play(
+        ev.TurnStarted("large"),
+        ev.SubtaskStarted("writer", "large-1", "write it", WRITER, "c9", "writer", background=True),
+    )
+    session.play_below(
+        WRITER,
+        ev.AssistantMessage((Text("I look."), INNER), "p", "large-1"),
+        ev.ToolCallStarted("c2", "grep", "it in .", "mode"),
+        ev.ToolReturned("c2", "grep", ev.Output((Text("a.py:1: it"),))),
+    )
+    text = Board(session).run("/agents writer-2", 120)
+    for line in ("task: write it", "I look.", "→ grep it in .", "✓ grep: a.py:1: it"):
+        assert line in text

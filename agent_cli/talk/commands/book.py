@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agent_cli.talk.answers import Answer, Note, Table
 from agent_cli.talk.commands import (
+    agents,
     colours,
     context,
     figures,
@@ -94,6 +95,7 @@ COMMANDS: tuple[Command, ...] = (
     *work.COMMANDS,
     *plan.COMMANDS,
     *tools.COMMANDS,
+    *agents.COMMANDS,
     *servers.COMMANDS,
     *skills.COMMANDS,
     *sessions.COMMANDS,
