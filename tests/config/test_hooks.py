@@ -50,7 +50,7 @@ def test_hooks_of_the_user_and_of_the_project_are_joined(options: RunOptions, tm
         ({"event": "pre-tool", "command": "x", "argv": ["x"]}, "must have `command` or `argv`"),
         ({"event": "turn-end", "command": "x", "matcher": "bash"}, "turn-end is about no tool"),
         ({"event": "post-tool", "command": "x", "gate": True}, "only a hook of pre-tool"),
-        ({"event": "pre-tool", "comand": "x", "argv": ["x"]}, "command"),
+        ({"event": "pre-tool", "comand": "x"}, "did you mean 'hooks.1.command'"),
         ({"event": "pre-tool", "command": "x", "timeout": 0}, "must be more than 0"),
         ({"command": "x"}, "event"),
     ],

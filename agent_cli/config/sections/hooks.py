@@ -31,8 +31,8 @@ class HookRow(Section, frozen=True):
 
 def hook(value: Any) -> Any:
     """One of `hooks`. What does not go together is refused. Raises ValueError."""
-    if not is_object(value):
-        return value
+    if not is_object(value) or set(value) - set(HookRow.__struct_fields__):
+        return value  # what is no key is told as that first
     event = value.get("event")
     if bool(value.get("command")) == bool(value.get("argv")):
         raise ValueError("must have `command` or `argv`, and not both")
