@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -37,7 +38,7 @@ ALONE = Around()
 
 
 class Hub:
-    """`wait` is the most seconds that a session's first request waits for servers that are still starting.
+    """`wait` is for how many seconds from the start on a session's first request waits for servers.
 
     `share` is the part of a window that the schemas of their tools may take; what is beyond is found by search.
     `withheld` are names of tools that the model is not to have.
@@ -55,6 +56,7 @@ class Hub:
     ) -> None:
         breakers = breakers or Breakers()
         self._wait = wait
+        self._until = 0.0
         self._ward = around.ward
         self._connections = {
             server.name: Connection(
@@ -77,19 +79,21 @@ class Hub:
         self._thread = threading.Thread(target=self._run, name="mcp", daemon=True)
 
     def start(self) -> None:
+        self._until = time.monotonic() + self._wait
         self._thread.start()
 
     # ── what the engine asks ──
 
     async def settle(self, waits: Callable[[str], None] = lambda _: None) -> None:
-        """Before the first request: waits until every server is there or has failed, but not for long."""
+        """Before the first request: waits until every server is there or has failed, but not for long after the start."""
         if self._began:
             return
         self._began = True
-        if self._settled.done():
+        left = self._until - time.monotonic()
+        if self._settled.done() or left <= 0:
             return
         waits(f"waiting for MCP servers: {', '.join(self._starting())}")
-        await asyncio.wait({asyncio.ensure_future(_held(self._settled))}, timeout=self._wait)
+        await asyncio.wait({asyncio.ensure_future(_held(self._settled))}, timeout=left)
 
     def tools(self, window: int | None) -> Mapping[str, Tool]:
         """In a fixed order; the same object as long as they are the same."""

@@ -50,10 +50,11 @@ async def connected(
     import anyio
 
     process = await _started(launch, ward)
+    spoke = asyncio.Event()
     to_us, ours = anyio.create_memory_object_stream[Any](64)
     out, from_us = anyio.create_memory_object_stream[Any](64)
     pipes = [
-        asyncio.create_task(_read(process, to_us, journal)),
+        asyncio.create_task(_read(process, to_us, journal, spoke)),
         asyncio.create_task(_write(process, from_us)),
         asyncio.create_task(_listen(process, journal)),
     ]
@@ -63,7 +64,7 @@ async def connected(
     finally:
         watching.cancel()
         await _told_end(process, pipes[0], ended)
-        ending = asyncio.ensure_future(_end(process, ward))
+        ending = asyncio.ensure_future(_end(process, ward, GRACE if spoke.is_set() else A_MOMENT))
         try:
             await asyncio.shield(ending)
         except asyncio.CancelledError:
@@ -110,15 +111,17 @@ def _program(launch: Stdio) -> str:
     return found
 
 
-async def _read(process: asyncio.subprocess.Process, to_us: Any, journal: Journal) -> None:
-    """Message by message. When the output ends, so does the stream."""
+async def _read(
+    process: asyncio.subprocess.Process, to_us: Any, journal: Journal, spoke: asyncio.Event
+) -> None:
+    """Message by message; `spoke` is set with the first. When the output ends, so does the stream."""
     stdout, line = process.stdout, bytearray()
     try:
         while stdout is not None and (data := await stdout.read(CHUNK)):
             *whole, rest = data.split(b"\n")
             for part in whole:
                 line += part
-                await _deliver(bytes(line).strip(), to_us, journal)
+                await _deliver(bytes(line).strip(), to_us, journal, spoke)
                 line.clear()
             line += rest
             if len(line) > LONGEST_LINE:
@@ -130,7 +133,7 @@ async def _read(process: asyncio.subprocess.Process, to_us: Any, journal: Journa
         to_us.close()
 
 
-async def _deliver(line: bytes, to_us: Any, journal: Journal) -> None:
+async def _deliver(line: bytes, to_us: Any, journal: Journal, spoke: asyncio.Event) -> None:
     """What is no message is noted, and passed over."""
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
@@ -142,6 +145,7 @@ async def _deliver(line: bytes, to_us: Any, journal: Journal) -> None:
     except ValueError:
         journal.note(f"[stdout, no message] {line[:SHOWN].decode('utf-8', 'replace')}")
     else:
+        spoke.set()
         await to_us.send(SessionMessage(message))
 
 
@@ -187,12 +191,12 @@ async def _exited(process: asyncio.subprocess.Process) -> int:
     return process.returncode
 
 
-async def _end(process: asyncio.subprocess.Process, ward: Ward | None) -> None:
-    """First its input ends; whoever is left of its group then is asked to end, and ended."""
+async def _end(process: asyncio.subprocess.Process, ward: Ward | None, grace: float) -> None:
+    """First its input ends, which it has some time for; whoever is left of its group then is asked to end, and ended."""
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()
-    await _within(GRACE, process)
+    await _within(grace, process)
     if _group_lives(process.pid):
         _signal(process.pid, signal.SIGTERM)
         deadline = asyncio.get_running_loop().time() + FORCE

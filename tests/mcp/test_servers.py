@@ -88,7 +88,7 @@ async def test_a_program_that_is_not_there_is_not_tried_again(serve: Serve) -> N
 
 async def test_a_silent_server_does_not_hold_up_the_others(serve: Serve) -> None:
     served = await serve(raw("silent", name="silent", start_timeout=60), raw(name="well"), settle=False)
-    served.hub._wait = 0.0
+    served.hub._until = 0.0
     await served.hub.settle()
     assert any("still starting" in line for line in served.hub.news())
     await served.until(lambda: served.standing("well").state == "ready")
