@@ -349,7 +349,7 @@ class Connection:
 
     def _open(self, breaker: Breaker) -> str:
         seconds = breaker.probes_in(asyncio.get_running_loop().time())
-        told_why = f" ({self.problem})" if self.problem else ""
+        told_why = f" ({self.problem})" if self.problem and breaker is self._starts else ""
         return OPEN.format(name=self.server.name, count=breaker.failures, seconds=seconds) + told_why
 
     # ── what it says by itself ──

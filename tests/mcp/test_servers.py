@@ -124,7 +124,7 @@ async def test_five_failures_open_the_breaker_and_it_is_asked_no_more(serve: Ser
     for _ in range(5):
         with pytest.raises(ToolError, match="did not answer within"):
             await served.call("mcp__raw__hang", text="no progress")
-    with pytest.raises(ToolError, match=r"failed 5 times in a row and is not asked now.*30 s"):
+    with pytest.raises(ToolError, match=r"failed 5 times in a row and is not asked now.*30 s$"):
         await served.call("mcp__raw__echo", text="x")
     patient = served.hub._connections["raw"]
     patient.server = replace(patient.server, timeout=30)
