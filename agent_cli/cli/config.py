@@ -21,6 +21,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
+LEFT_OUT = "What is wrong is left out above. Mend it: nothing else starts before."
 HIDDEN = "(taken from the environment)"
 
 
@@ -32,16 +33,26 @@ def show(
         bool, typer.Option("--json", help="One JSON object: value and origin by key.")
     ] = False,
 ) -> None:
-    """Print every setting with its value. Options before `config` count: agent-cli -m opus config show."""
-    found = loaded(ctx)
+    """Print every setting with its value. Options before `config` count: agent-cli -m opus config show.
+
+    A key that is wrong is told and left out, and the exit code is 2.
+    """
+    from agent_cli.compose.budgets import by_mode
+    from agent_cli.compose.session import prepare
+
+    wrong: list[str] = []
+    found = prepare(options_of(ctx), wrong)
     _tell(found)
-    values, origins = _values(found), found.every_origin()
+    values, origins, modes = _values(found), found.every_origin(), by_mode(found)
     if as_object:
-        typer.echo(as_json({key: {"value": values[key], "origin": origins[key]} for key in values}))
-        return
-    head = ("key", "value", "origin") if origin else ("key", "value")
-    rows = [(key, json.dumps(value, ensure_ascii=False), origins[key]) for key, value in values.items()]
-    typer.echo(table(head, [row[: len(head)] for row in rows]))
+        typer.echo(as_json({key: _as_object(values[key], origins[key], modes.get(key)) for key in values}))
+    else:
+        head = ("key", "value", "origin") if origin else ("key", "value")
+        rows = [(key, _shown(value, modes.get(key)), origins[key]) for key, value in values.items()]
+        typer.echo(table(head, [row[: len(head)] for row in rows]))
+    if wrong:
+        typer.echo("\n".join(f"agent: {line}" for line in (*wrong, LEFT_OUT)), err=True)
+        raise typer.Exit(2)
 
 
 @app.command()
@@ -89,6 +100,19 @@ def set_key(
         with trust.kept_by(project, options.environ):
             file = assign(project, key, value)
     typer.echo(f"{key} is set in {file}")
+
+
+def _shown(value: Any, by_mode: tuple[Any, Any] | None) -> str:
+    if by_mode is None:
+        return json.dumps(value, ensure_ascii=False)
+    there, alone = (json.dumps(each, ensure_ascii=False) for each in by_mode)
+    return f"{there}; {alone} when nobody is there"
+
+
+def _as_object(value: Any, origin: str, by_mode: tuple[Any, Any] | None) -> dict[str, Any]:
+    """The value of a key that nobody set stays null; what it comes to stands beside it."""
+    modes = {} if by_mode is None else {"by_mode": {"attended": by_mode[0], "unattended": by_mode[1]}}
+    return {"value": value, "origin": origin, **modes}
 
 
 def _tell(found: Loaded) -> None:

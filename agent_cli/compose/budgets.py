@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from agent_cli.compose.options import RunOptions
+from agent_cli.compose.watchdog import watchdog_mode
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.context.budget import Budget, Compaction, budget_of
@@ -152,6 +153,19 @@ def limits(settings: Settings, *, attended: bool) -> Limits:
         on_exhaustion=budgets.on_exhaustion,
         reserve=budgets.reserve,
     )
+
+
+def by_mode(loaded: Loaded) -> dict[str, tuple[Any, Any]]:
+    """Keys that nobody set and whose default depends on whether somebody is there: with a person, and without."""
+    settings = loaded.settings
+    there, alone = limits(settings, attended=True), limits(settings, attended=False)
+    found = {
+        "budgets.max_steps": (there.max_steps, alone.max_steps),
+        "budgets.max_duration": (there.max_duration, alone.max_duration),
+        "agent.max_session_cost_usd": (there.max_session_cost, alone.max_session_cost),
+        "safety.watchdog": (watchdog_mode(settings, attended=True), watchdog_mode(settings, attended=False)),
+    }
+    return {key: values for key, values in found.items() if key not in loaded.origins}
 
 
 def unpriced(options: RunOptions, settings: Settings, card: ModelCard) -> tuple[str, ...]:

@@ -30,15 +30,24 @@ class Opened(msgspec.Struct, frozen=True):
     settings: Settings
 
 
-def prepare(options: RunOptions) -> Loaded:
-    """The settings in force. A project that the operator does not trust counts only in part. Raises ConfigError."""
+def prepare(options: RunOptions, forgiven: list[str] | None = None) -> Loaded:
+    """The settings in force. A project that the operator does not trust counts only in part.
+
+    Raises ConfigError; with `forgiven` keys that are wrong are told there and left out instead.
+    """
     project = trust.place(options.cwd, options.environ)
     trusted = project is None or trust.is_trusted(project, options.environ)
     if options.trust and project is not None and not trusted:
         trust.trust(project, options.environ)
         trusted = True
     loaded = load(
-        options.cwd, options.environ, options.flags, options.config_file, options.recipe, trusted=trusted
+        options.cwd,
+        options.environ,
+        options.flags,
+        options.config_file,
+        options.recipe,
+        trusted=trusted,
+        forgiven=forgiven,
     )
     return loaded if options.attended else alone(loaded, answered=options.answered)
 

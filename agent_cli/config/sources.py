@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -119,11 +120,12 @@ def load(
     recipe: str | None = None,
     *,
     trusted: bool = True,
+    forgiven: list[str] | None = None,
 ) -> Loaded:
     """`flags` maps dotted keys to values; None stands for a flag that was not given. `recipe` is a name or a path.
 
     Where the project is not `trusted`, its file counts only as far as it takes nothing from the operator.
-    Raises ConfigError that lists all that is wrong.
+    Raises ConfigError that lists all that is wrong; with `forgiven` it is put there and left out instead.
     """
     user, project, asked = places.user_dir(environ), places.project_dir(cwd, environ), place(cwd, environ)
     closed = None if trusted else asked
@@ -132,7 +134,7 @@ def load(
     layers = _files(_found((user, project, shaped), config_file, cwd), environ, closed)
     read = tuple(Path(layer.origin) for layer in layers)
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
-    _judge(layers, project, wrong, notices)
+    _judge(layers, project, wrong, notices, forgiven)
     task = task_classes.chosen(layer.tree for layer in layers)
     if task is not None:
         layers.insert(0, _of_task(task, cwd))
@@ -157,13 +159,22 @@ def _shaped(recipe: str | None, cwd: Path, environ: Mapping[str, str], *, truste
     return recipes.find(recipe, cwd, environ, trusted=trusted) / places.AGENTS if recipe else None
 
 
-def _judge(layers: list[Layer], project: Path | None, wrong: list[str], notices: list[str]) -> None:
+def _judge(
+    layers: list[Layer],
+    project: Path | None,
+    wrong: list[str],
+    notices: list[str],
+    forgiven: list[str] | None,
+) -> None:
     """Raises ConfigError with all that is wrong in them, and takes out what is not a project's to say."""
     for layer in layers:
-        _check(layer, wrong, notices)
+        _check(layer, wrong, notices, mend=forgiven is not None)
         if project is not None and Path(layer.origin).parent == project:
             _leave_out(layer, notices)
-    _refuse(wrong)
+    if forgiven is None:
+        _refuse(wrong)
+    else:
+        forgiven += dict.fromkeys(wrong)
 
 
 # ── layers, the weakest first ────────────────────────────────────────────────────────────────────────────
@@ -258,8 +269,8 @@ def _of_task(task: task_classes.Task, cwd: Path) -> Layer:
     return Layer(task.origin, cwd, tree, tree)
 
 
-def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
-    """Every layer fits the schema by itself, so that each mistake has a place."""
+def _check(layer: Layer, wrong: list[str], notices: list[str], *, mend: bool = False) -> None:
+    """Every layer fits the schema by itself, so that each mistake has a place. With `mend` it does so afterwards."""
     for held in (layer.tree, layer.written):
         held.pop(fields.SCHEMA, None)
     newer = isinstance(version := layer.tree.get("version"), int) and version > VERSION
@@ -278,8 +289,27 @@ def _check(layer: Layer, wrong: list[str], notices: list[str]) -> None:
             problems.told(mistake, _located(layer.origin, mistake.path), layer.written)
             for mistake in refused.mistakes
         )
+        if mend:
+            _without(layer, refused.mistakes)
         return
     old_spellings.renew(layer.origin, layer.tree, wrong, notices)
+
+
+def _without(layer: Layer, mistakes: list[check.Mistake]) -> None:
+    """The key that holds each of them goes; where that does not mend it, everything does."""
+    for mistake in mistakes:
+        names = [str(name) for name in takewhile(lambda part: isinstance(part, str), mistake.path)]
+        for tree in (layer.tree, layer.written):
+            held: Any = tree
+            for name in names[:-1]:
+                held = held.get(name) if is_object(held) else None
+            if is_object(held) and names:
+                held.pop(names[-1], None)
+    try:
+        check.read(Settings, layer.tree)
+    except check.Refused:
+        layer.tree.clear()
+        layer.written.clear()
 
 
 def _located(origin: str, path: Sequence[str | int]) -> str:

@@ -95,6 +95,30 @@ def test_secrets_are_not_shown(ask, tmp_path, monkeypatch):
     assert "secret.example" not in out
 
 
+def test_what_a_default_comes_to_is_shown_by_mode(ask):
+    _, out, _ = ask("config", "show", "--origin")
+    rows = {line.split()[0]: line.partition(" ")[2].strip() for line in out.splitlines()}
+    assert rows["safety.watchdog"].startswith('"warn"; "enforce" when nobody is there')
+    assert rows["budgets.max_steps"].startswith("null; 200 when nobody is there")
+    _, out, _ = ask("--max-steps", "9", "config", "show", "--json")
+    shown = json.loads(out)
+    assert shown["safety.watchdog"]["by_mode"] == {"attended": "warn", "unattended": "enforce"}
+    assert shown["budgets.max_steps"] == {"value": 9, "origin": "command line"}
+
+
+def test_a_wrong_key_is_told_and_the_rest_is_shown(ask, tmp_path):
+    (tmp_path / "own.json").write_text(
+        '{"modle": {}, "model": {"name": "opus", "tier": "hugest"}, "budgets": {"max_stepz": 1, "max_tokens": 5},'
+        ' "permissions": {"deny": ["bash:rm*", 5]}}'
+    )
+    code, out, err = ask("--config", "own.json", "config", "show")
+    rows = {line.split()[0]: line.split()[1] for line in out.splitlines()}
+    assert code == 2
+    assert (rows["model.name"], rows["model.tier"], rows["budgets.max_tokens"]) == ('"opus"', "null", "5")
+    for word in ("modle", "hugest", "max_stepz", "permissions.deny[1]", "left out above"):
+        assert word in err
+
+
 def test_a_wrong_config_is_reported(ask, tmp_path):
     (tmp_path / "own.json").write_text('{"modle": {}}')
     code, out, err = ask("--config", "own.json", "config", "validate")

@@ -82,8 +82,11 @@ async def test_it_is_recorded_for_who_asks_and_stands_in_the_log_file(
     await run(session, say("hello"))
     recorded = [entry.event async for entry in _facts(session)]
     lines = [note.text for note in recorded if isinstance(note, ev.OperatorNote) and note.level == "detail"]
-    assert [line.split(";")[0] for line in lines] == ["context: echo, window 50,000 tokens [command line]"]
-    assert lines[0] in caplog.text
+    assert [line.split(";")[0] for line in lines] == [
+        "watchdog: tells you when the agent goes in circles, and the model at its next turn",
+        "context: echo, window 50,000 tokens [command line]",
+    ]
+    assert all(line in caplog.text for line in lines)
     await session.close()
 
 
