@@ -62,7 +62,7 @@ class App:
         try:
             headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
             self._gate.visit(headers)
-            route, place = routed(scope["method"], scope["path"])
+            route, place = routed(scope["method"], _path(scope))
             name = f"{route.method} {route.path}"
             token = self._let_in(route, headers, scope)
             call = await self._call(route, token, place, headers, scope, receive)
@@ -77,7 +77,7 @@ class App:
             answer = _told(Refused(500, "internal", "A fault of the server's own; its log says what."))
         if isinstance(answer, Stream):
             self._counters.answered(name, 200)
-            await _stream(answer, receive, send)
+            await _stream(answer, receive, send, head=scope["method"] == "HEAD")
             return
         self._counters.answered(name, answer.status)
         await _send(answer, send)
@@ -101,6 +101,12 @@ class App:
         names = {key: unquote(value) for key, value in place.items()}
         body = await _body(route.body, headers, receive) if route.body is not None else None
         return Call(self._hosting, self._counters, token, names, query, headers, body)
+
+
+def _path(scope: Scope) -> str:
+    """As it was sent, so that a slash within a name is none between names."""
+    raw = scope.get("raw_path")
+    return raw.decode("latin-1").partition("?")[0] if isinstance(raw, bytes) else str(scope["path"])
 
 
 def _end(pair: Any) -> tuple[str, int]:
@@ -187,11 +193,15 @@ async def _send(answer: Answer, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _stream(stream: Stream, receive: Receive, send: Send) -> None:
-    """Until there is no more, or nobody takes it any more."""
+async def _stream(stream: Stream, receive: Receive, send: Send, *, head: bool) -> None:
+    """Until there is no more, or nobody takes it any more; with `head` none of it."""
     kind = (b"content-type", stream.content_type.encode())
     buffering = (b"x-accel-buffering", b"no")
     await send({"type": "http.response.start", "status": 200, "headers": [kind, buffering, *PLAIN]})
+    if head:
+        await stream.frames.aclose()
+        await send({"type": "http.response.body", "body": b""})
+        return
     gone = asyncio.create_task(_gone(receive))
     try:
         await _frames(stream, gone, send)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -34,7 +34,7 @@ class Hosted:
         self._patience: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._used = self._loop.time()
-        self._watch = asyncio.create_task(self._listen())
+        self._watch = asyncio.create_task(self._listen(self.door.events(self.door.state.seq)))
         self.over = False
         """Whether its log cannot be written any more, or it was closed."""
 
@@ -92,9 +92,9 @@ class Hosted:
             log.warning("%s: %s", self.door.id, problem)
         await asyncio.wait({self._watch}, timeout=5)
 
-    async def _listen(self) -> None:
+    async def _listen(self, events: AsyncIterator[ev.Event]) -> None:
         try:
-            async for event in self.door.events(self.door.state.seq):
+            async for event in events:
                 self._heard(event)
         except StoreError as problem:
             log.error("%s: %s", self.door.id, problem)  # noqa: TRY400  it is told, and not ours

@@ -81,7 +81,7 @@ class Hosting:
             self._room()
             opened = await self.archive.begin(wish)
             opened.door.send(SetMode(opened.door.state.mode))
-            return self.host(opened)
+            return await self._taken(opened)
 
     def host(self, opened: Opened) -> Hosted:
         hosted = self._open[opened.door.id] = Hosted(opened, self.terms, self._told)
@@ -110,13 +110,18 @@ class Hosting:
             except SessionLocked as locked:
                 holder = await asyncio.to_thread(self.archive.holder, session)
                 raise Refused(409, locked.kind, str(locked), held_by=holder) from None
-            return self.host(opened)
+            return await self._taken(opened)
+
+    async def _taken(self, opened: Opened) -> Hosted:
+        """Not where the server was told to stop while the session was opened. Raises Refused."""
+        if self.stopping:
+            await opened.door.close(STOPPED)
+            raise _stopping()
+        return self.host(opened)
 
     def _room(self) -> None:
         if self.stopping:
-            raise Refused(
-                503, "stopping", "The server is being stopped and takes nothing new.", retry_after=5
-            )
+            raise _stopping()
         if len(self._open) < self.terms.sessions:
             return
         raise Refused(
@@ -155,3 +160,7 @@ class Hosting:
     def _wake(self) -> None:
         self._opened.set()
         self._opened = asyncio.Event()
+
+
+def _stopping() -> Refused:
+    return Refused(503, "stopping", "The server is being stopped and takes nothing new.", retry_after=5)

@@ -69,7 +69,7 @@ async def events(call: Call) -> Stream:
     wanted = call.session
     await call.hosting.known(wanted)
     seen = call.headers.get("last-event-id", "")
-    since = int(seen) if seen.isascii() and seen.isdigit() else _number(call, "since", 0)
+    since = int(seen) if _is_number(seen) else _number(call, "since", 0)
     if call.counters.streams >= call.hosting.terms.streams:
         raise Refused(
             503,
@@ -115,11 +115,15 @@ def _number(call: Call, name: str, default: int) -> int:
     said = call.query.get(name)
     if said is None:
         return default
-    if not (said.isascii() and said.isdigit() and len(said) < 16):
+    if not _is_number(said):
         raise Refused(
             422, "query", f"`{name}` must be a whole number that is not negative, and is '{said[:40]}'."
         )
     return int(said)
+
+
+def _is_number(said: str) -> bool:
+    return said.isascii() and said.isdigit() and len(said) < 16
 
 
 async def health(call: Call) -> Answer:

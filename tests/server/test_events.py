@@ -6,6 +6,7 @@ import asyncio
 import socket
 
 import httpx2
+import pytest
 
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import open_session
@@ -13,6 +14,8 @@ from agent_cli.engine.session import Session
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text
 from agent_cli.server import app
+from agent_cli.server.door import Wish
+from agent_cli.server.problems import Refused
 from tests.fakes.attached import attached, ended, is_type, until
 
 
@@ -64,6 +67,16 @@ async def test_a_number_that_is_none_and_a_session_that_is_not_there_are_refused
     async with attached(project, script=script({"text": "Hi."})) as server:
         session = await server.begin()
         assert (await server.get(f"/sessions/{session}/events?since=-1"))["status_code"] == 422
+        assert (await server.get(f"/sessions/{session}/events?since=1{'0' * 30}"))["status_code"] == 422
+        strange = {"last-event-id": "9" * 30}
+        heard = await server.heard(session, is_type("session-started"), headers=strange)
+        assert heard[-1].id == 1, "an id that is none counts for nothing"
+        head = await server.client.head(f"/sessions/{session}/events")
+        assert (head.status_code, head.headers["content-type"], head.content) == (
+            200,
+            "text/event-stream",
+            b"",
+        )
         assert (await server.get("/sessions/nope/events"))["status_code"] == 404
 
 
@@ -163,3 +176,14 @@ async def test_a_client_that_goes_away_leaves_nothing_behind(project, script):
             await anext(lines)
             await until(lambda: server.hosting.peek(session)._deciders)
         await until(lambda: not server.hosting.peek(session)._deciders)
+
+
+async def test_what_is_asked_while_the_server_stops_is_refused(project, script):
+    async with attached(project, script=script({"text": "Hi."})) as server:
+        server.hosting.stopping = True
+        assert (await server.client.get("/healthz")).status_code == 503
+        assert (await server.post("/sessions", {}))["error"]["kind"] == "stopping"
+        opened = await server.archive.begin(Wish())
+        with pytest.raises(Refused, match="being stopped"):
+            await server.hosting._taken(opened)
+        assert server.archive.holder(opened.door.id) == "", "what was opened meanwhile is let go"

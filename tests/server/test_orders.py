@@ -165,6 +165,8 @@ async def test_an_approval_waits_for_whoever_is_attached(project, script):
         first = await server.heard(session, ended)
         assert (project / "b.txt").read_text() == "new\n"
         assert (await server.post(place, {"decision": "approve"}))["status_code"] == 404
+        odd = await server.post(f"/sessions/{session}/approvals/a%2Fb%2525", {"decision": "approve"})
+        assert (odd["status_code"], "'a/b%25'" in odd["error"]["message"]) == (404, True)
         await server.post(f"/sessions/{session}/inject", {"message": "again"})
         heard = await server.heard(session, is_type("approval-requested"), since=first[-1].id)
         denied = {"decision": "deny", "message": "leave it alone"}
