@@ -15,6 +15,8 @@ USED = (
     "The skill `{name}`. It says how such work is done here; what is done is what the operator asked for. Paths in it "
     "begin at {directory}.{files}{missing}\n\n{body}"
 )
+MOST, LEAST = 16_000, 60
+"""Characters of all descriptions in the prompt, and of one in any case."""
 FILES = " Beside it are: {names}."
 MISSING = " It names tools that you do not have: {names}. Do without them, or say what cannot be done for lack of them."
 FOREIGN = {
@@ -41,9 +43,16 @@ class Row(Plain, frozen=True):
 
 
 def listed(skills: Iterable[Row]) -> str:
-    """Empty where there are none."""
-    rows = [f"- {each.name}: {each.description}" for each in skills]
+    """Empty where there are none. Where they are many, their descriptions are cut to what all of them may take."""
+    found = tuple(skills)
+    whole = sum(len(each.description) for each in found)
+    most = MOST if whole <= MOST else max(LEAST, MOST // len(found))
+    rows = [f"- {each.name}: {_short(each.description, most)}" for each in found]
     return LISTED.format(rows="\n".join(rows)) if rows else ""
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def missing(needs: Iterable[str], tools: Iterable[str]) -> tuple[str, ...]:

@@ -36,11 +36,11 @@ async def begin(core: Core) -> None:
         return
     join(core)
     if not core.hooked.began:
-        core.hooked.began = True
         earlier = core.hub.turn > 1
         heard = await ask(core, "session-start", {"source": "resume" if earlier else "new"})
         if heard.blocked is not None:
             raise Stopped(_refused(heard, "the session"))
+        core.hooked.began = True
     if hooks.wants("prompt-submit"):
         await _submitted(core)
     join(core)
@@ -89,15 +89,16 @@ async def goes_on(core: Core, answer: str, before: int) -> bool:
     hooks = core.parts.hooks
     if hooks is None or core.above is not None or not hooks.wants("turn-end"):
         return False
-    core.hooked.answered = True
     facts = {"outcome": "completed", "answer": answer, "continued": before}
     heard = await ask(core, "turn-end", facts)
     join(core)
     if heard.blocked is None:
+        core.hooked.answered = True
         return False
     if before >= MOST_TURNS:
         text = f"the hook '{heard.by}' had the turn go on {MOST_TURNS} times; it ends now all the same"
         core.record(ev.OperatorNote(text, "warning"))
+        core.hooked.answered = True
         return False
     note(core, f"the hook '{heard.by}' has the turn go on: {heard.blocked}")
     tell(core, "turn-end", heard.by, heard.blocked or "")

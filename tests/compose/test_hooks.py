@@ -336,6 +336,24 @@ async def test_a_hook_has_the_turn_go_on_and_not_for_ever(stage: Stage) -> None:
     assert [each["continued"] for each in stage.heard] == [0, 1, 2, 3]
 
 
+async def test_a_turn_that_fails_tells_its_end_also_after_it_was_to_go_on(stage: Stage) -> None:
+    stage.hook("turn-end", "facts['continued'] or facts['outcome'] != 'completed' or sys.exit(2)")
+    steps = ({"text": "one"}, {"fault": "auth"})
+    async with stage.open(*steps) as agent:
+        await agent.run("mend it")
+    assert [each["outcome"] for each in stage.heard] == ["completed", "error"]
+    assert stage.heard[1]["problem"]
+
+
+async def test_a_session_that_a_hook_does_not_let_begin_never_begins(stage: Stage) -> None:
+    stage.hook("session-start", "sys.stderr.write('no network'); sys.exit(2)", name="net")
+    async with stage.open() as agent:
+        for _ in range(2):
+            reply = await agent.run("hello")
+            assert "the hook 'net' does not let the session through: no network" in reply.problem
+    assert len(stage.heard) == 2
+
+
 async def test_what_a_hook_says_of_a_result_stands_behind_it(stage: Stage) -> None:
     stage.hook(
         "post-tool",

@@ -19,7 +19,7 @@ from agent_cli.compose.trust import ask
 from agent_cli.compose.workplace import Workplace
 from agent_cli.config import trust
 from agent_cli.config.skills import Place, read_skills
-from agent_cli.context.skills import missing
+from agent_cli.context.skills import Row, listed, missing
 from agent_cli.engine.own_tools import book
 from agent_cli.engine.session import Session
 from agent_cli.kernel import events as ev
@@ -234,3 +234,11 @@ def test_the_skills_of_this_project_are_right() -> None:
         assert named
         assert [path for path in named if "NAME" not in path and not (root / path).exists()] == []
         assert missing(each.needs, (*NAMES, *book.NAMES)) == ()
+
+
+def test_many_descriptions_share_their_room() -> None:
+    few, many = [listed(Row(f"s{at}", "d" * 1000) for at in range(count)) for count in (16, 200)]
+    assert few.count("d" * 1000) == 16
+    assert len(many) < 20_000
+    assert many.count("d…") == 200
+    assert listed(()) == ""
