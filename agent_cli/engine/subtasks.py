@@ -343,7 +343,10 @@ def _result(begun: Begun, ending: Ending) -> SubtaskResult:
     opening = CUT_SHORT if told.how == "cut-short" else SILENT
     digest = f"{FINISHED.format(name=begun.label)}\n{said}" if begun.terms else said
     if told.how != "finished":
-        reason = begun.why or told.reason
+        above = (
+            child.root.cut_off if ending.outcome == "interrupted" else ""
+        )  # what stopped the turn stopped it, too
+        reason = begun.why or above or told.reason
         name = begun.label if begun.terms else begun.spec.name
         note = opening.format(name=name, reason=reason.rstrip("."), had=HAD if said else HAD_NOTHING)
         digest = f"{note}\n{said}".rstrip()

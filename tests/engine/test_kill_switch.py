@@ -306,7 +306,8 @@ async def test_a_subtask_of_the_turn_is_stopped_with_it_and_nothing_of_it_goes_o
     assert [below for below, _ in ends] == [True, False], "each of them ends once"
     assert ends[-1] == (False, "guardrail-stop")
     assert len(provider.asked) == 2
-    assert len(found(log, ev.SubtaskCompleted)) == 1
+    (end,) = found(log, ev.SubtaskCompleted)
+    assert end.digest.startswith("[look was cut short: kill switch all is on, by ann: an incident."), end.digest
     await session.close()
 
 
