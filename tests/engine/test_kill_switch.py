@@ -307,7 +307,9 @@ async def test_a_subtask_of_the_turn_is_stopped_with_it_and_nothing_of_it_goes_o
     assert ends[-1] == (False, "guardrail-stop")
     assert len(provider.asked) == 2
     (end,) = found(log, ev.SubtaskCompleted)
-    assert end.digest.startswith("[look was cut short: kill switch all is on, by ann: an incident."), end.digest
+    assert end.digest.startswith("[look was cut short: kill switch all is on, by ann: an incident."), (
+        end.digest
+    )
     await session.close()
 
 
