@@ -22,9 +22,16 @@ def begin(core: Core, say: Say, *, refused: bool) -> None:
         _choose(core, say)
     parts, model = core.parts, core.model.card.id
     before = core.state.prefixes.get(model, "")
-    now = before if refused else core.prefix().digests
+    joins = parts.joining is not None and core.last_prompt is None  # only the first seam knows all tools
+    now = before if refused or joins else core.prefix().digests
     core.record(ev.TurnStarted(model, parts.task_class, parts.guards, parts.limits, now))
-    if core.last_prompt is None and (changed := other(before, now)):
+    if core.last_prompt is None:
+        compare(core, before, now)
+
+
+def compare(core: Core, before: str, now: str) -> None:
+    """Says so where the first request of a process does not begin as the last one before it did."""
+    if changed := other(before, now):
         core.record(
             ev.OperatorNote(f"{changed} since the last turn: the prompt cache is written anew from here on")
         )

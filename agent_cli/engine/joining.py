@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent_cli.engine.beginning import compare
 from agent_cli.engine.core import Core
 from agent_cli.kernel import events as ev
 from agent_cli.ports import Tool
 
 ANEW = "; the prompt cache is lost from here on and written anew"
 MOST_NAMES = 6
+FIRST = "the first request was compared with the last one of the process before"
 
 
 async def join(core: Core) -> None:
@@ -17,7 +19,8 @@ async def join(core: Core) -> None:
     joining = core.parts.joining
     if joining is None or core.above is not None:
         return
-    await joining.settle(lambda doing: core.hub.show(ev.Waiting(0.0, doing)))
+    await joining.settle(lambda doing, seconds: core.hub.show(ev.Waiting(seconds, doing)))
+    first = core.last_prompt is None and FIRST not in core.told
     found = joining.tools(core.model.card.window)
     if found is not core.joined:
         told = _told(core.joined, found)
@@ -26,6 +29,9 @@ async def join(core: Core) -> None:
             asked = core.last_prompt is not None
             core.record(ev.OperatorNote(told + (ANEW if asked else "")))
             core.last_prompt = None
+    if first:
+        core.told.add(FIRST)
+        compare(core, core.state.prefixes.get(core.model.card.id, ""), core.prefix().digests)
     for line in joining.news():
         core.record(ev.OperatorNote(line, "warning"))
 

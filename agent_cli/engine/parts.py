@@ -90,8 +90,11 @@ def _no_walks(rule: str) -> None:
 class Joining(Served, Protocol):
     """Tools that come and go while a session runs. Raises nothing."""
 
-    async def settle(self, waits: Callable[[str], None], /) -> None:
-        """Before the first request of a session: until what is still on its way is there, but not for long."""
+    async def settle(self, waits: Callable[[str, float], None], /) -> None:
+        """Before the first request of a session: until what is still on its way is there, but not for long.
+
+        `waits` is told what for, and for how many seconds at most.
+        """
         ...
 
     def tools(self, window: int | None, /) -> Mapping[str, Tool]:

@@ -37,6 +37,10 @@ MISSING = "the package `mcp` cannot be imported ({problem}): install agent-cli a
 ALONE = Around()
 
 
+def _nobody(doing: str, seconds: float) -> None:
+    """Nobody is told what is waited for."""
+
+
 class Hub:
     """`wait` is for how many seconds from the start on a session's first request waits for servers.
 
@@ -84,7 +88,7 @@ class Hub:
 
     # ── what the engine asks ──
 
-    async def settle(self, waits: Callable[[str], None] = lambda _: None) -> None:
+    async def settle(self, waits: Callable[[str, float], None] = _nobody) -> None:
         """Before the first request: waits until every server is there or has failed, but not for long after the start."""
         if self._began:
             return
@@ -92,7 +96,7 @@ class Hub:
         left = self._until - time.monotonic()
         if self._settled.done() or left <= 0:
             return
-        waits(f"waiting for MCP servers: {', '.join(self._starting())}")
+        waits(f"waiting for MCP servers: {', '.join(self._starting())}", left)
         await asyncio.wait({asyncio.ensure_future(_held(self._settled))}, timeout=left)
 
     def tools(self, window: int | None) -> Mapping[str, Tool]:

@@ -30,7 +30,7 @@ class Servers:
     def offer(self, *names: str) -> None:
         self.offered = {name: FakeTool(name) for name in names}
 
-    async def settle(self, waits: Callable[[str], None], /) -> None:
+    async def settle(self, waits: Callable[[str, float], None], /) -> None:
         self.settled += 1
 
     def tools(self, window: int | None, /) -> Mapping[str, Tool]:
@@ -85,6 +85,22 @@ async def test_a_name_that_is_taken_stays_what_it_is() -> None:
     await run(session, say("go"))
     assert session._core.tools()["read"] is read
     await session.close()
+
+
+async def test_a_resumed_session_is_compared_with_all_of_its_tools() -> None:
+    log = ListLog()
+    for reply in ("one", "two"):
+        session = open_session(
+            Playing(says(reply), says("more")), FakeTool("read"), log=log, joining=Servers("mcp__a__x")
+        )
+        await run(session, say("go"))
+        await run(session, say("go on"))
+        await session.close()
+    assert not [text for _, text in notes(log) if "since the last turn" in text]
+    session = open_session(Playing(says("three")), FakeTool("read"), log=log, joining=Servers("mcp__a__y"))
+    await run(session, say("go"))
+    await session.close()
+    assert len([text for _, text in notes(log) if "the tools changed since the last turn" in text]) == 1
 
 
 async def asked_in(log: ListLog, *, attended: bool) -> tuple[str | None, list[str]]:
