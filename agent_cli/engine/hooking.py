@@ -6,6 +6,7 @@ Whatever a hook changes is a note in the log. Its text reaches the model behind 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from agent_cli.engine import endings
@@ -17,11 +18,13 @@ from agent_cli.hooks.port import Hooks
 from agent_cli.hooks.said import Heard, told
 from agent_cli.kernel import events as ev
 from agent_cli.kernel import wire
-from agent_cli.kernel.errors import AgentError
+from agent_cli.kernel.errors import AgentError, StoreError
 from agent_cli.kernel.messages import Text, ToolCall, text_of
 
 MOST_TURNS = 3
 """Times that a hook may have one turn go on."""
+SLOW = 2.0
+"""Seconds after which it is told that a hook is waited for."""
 SHOWN = 200
 """Characters of a hook's text in a note for the operator."""
 
@@ -174,13 +177,27 @@ async def ask(core: Core, event: HookEvent, facts: dict[str, Any], tool: str = "
         "model": core.model.card.id,
         "agent": core.name,
     }
-    heard = await hooks.run(event, {**here, **facts}, tool)
+    slow = asyncio.create_task(_tell_slow(core, event))
+    try:
+        heard = await hooks.run(event, {**here, **facts}, tool)
+    finally:
+        slow.cancel()
     for failure in heard.failures:
         core.record(ev.OperatorNote(failure, "warning"))
     for name, text in heard.contexts:
         note(core, f"the hook '{name}' tells the model: {text}", "info")
         tell(core, event, name, text)
     return heard
+
+
+async def _tell_slow(core: Core, event: HookEvent) -> None:
+    """Once a session for each event: nobody shall wonder what is waited for."""
+    await core.parts.clock.sleep(SLOW)
+    once = f"hook {event}"
+    if once not in core.root.told:
+        core.root.told.add(once)
+        with suppress(StoreError):  # told by the hub
+            note(core, f"a hook of {event} takes its time; an interrupt stops it", "info")
 
 
 def of(call: ToolCall) -> dict[str, Any]:

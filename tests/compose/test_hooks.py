@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from agent_cli import Agent
+from agent_cli.engine import hooking
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.commands import Answer, Compact, Interrupt, Say
 from agent_cli.kernel.events import as_text
@@ -119,7 +120,7 @@ async def test_the_events_of_a_turn_in_their_order_with_what_they_are_about(stag
     assert after["result"] == {"ok": True, "text": "1\thello", "changed": []}
     assert (end["outcome"], end["answer"], end["continued"]) == ("completed", "done", 0)
     assert [each["about"] for each in stage.heard if each["event"] == "notification"] == ["turn-end"]
-    assert notes(agent) == [] or all("hook" not in note for note in notes(agent))
+    assert [note for note in notes(agent) if "hook" in note and "takes its time" not in note] == []
 
 
 async def test_a_hook_blocks_a_call_and_the_model_reads_why(stage: Stage) -> None:
@@ -428,6 +429,18 @@ async def test_a_hook_keeps_a_summary_from_being_written(stage: Stage) -> None:
         )
         assert not any(isinstance(event, ev.CompactionPerformed) for event in entries(agent))
     assert (stage.heard[0]["trigger"], stage.heard[0]["focus"]) == ("compaction", "the tests")
+
+
+async def test_a_hook_that_takes_its_time_is_told_of_once(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooking, "SLOW", 0.05)
+    stage.rows.append({"event": "prompt-submit", "command": "sleep 0.3"})
+    async with stage.open({"text": "one"}, {"text": "two"}) as agent:
+        await agent.run("hello")
+        await agent.run("again")
+        told = [note for note in notes(agent) if "takes its time" in note]
+    assert told == ["a hook of prompt-submit takes its time; an interrupt stops it"]
 
 
 async def test_an_approval_tells_who_looks_elsewhere(stage: Stage) -> None:
