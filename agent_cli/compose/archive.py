@@ -136,7 +136,10 @@ class Archive:
         return found
 
     def _serves(self, cwd: str) -> bool:
-        real = os.path.realpath(cwd)
+        try:
+            real = os.path.realpath(cwd)
+        except ValueError:  # a NUL byte: no directory has such a name
+            return False
         return any(real == each or real.startswith(each.rstrip("/") + "/") for each in self._directories)
 
     @contextmanager

@@ -14,6 +14,7 @@ from agent_cli.kernel.errors import ConfigError
 from agent_cli.kernel.values import Plain
 from agent_cli.server import peers
 from agent_cli.server.app import App
+from agent_cli.server.connection import Patient
 from agent_cli.server.hosting import Hosting
 
 if TYPE_CHECKING:
@@ -99,6 +100,10 @@ async def serve(
 
 def _server(app: App, secure: Secure | None) -> uvicorn.Server:
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Connection(Patient, H11Protocol):
+        pass
 
     class Quiet(uvicorn.Server):
         """Signals are heard by whoever runs it."""
@@ -115,7 +120,7 @@ def _server(app: App, secure: Secure | None) -> uvicorn.Server:
         access_log=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=Connection,
         loop="asyncio",
         proxy_headers=False,
         server_header=False,

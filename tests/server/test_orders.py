@@ -312,7 +312,7 @@ async def test_bodies_are_checked_and_the_refusal_says_what_would_be_right(proje
         assert (await server.get(f"/sessions/{session}"))["turn"] == 0, "nothing of it was said"
 
 
-@pytest.mark.parametrize("body", [{"cwd": "/"}, {"cwd": ".."}, {"cwd": "missing"}])
+@pytest.mark.parametrize("body", [{"cwd": "/"}, {"cwd": ".."}, {"cwd": "missing"}, {"cwd": "a\0b"}])
 async def test_a_session_is_begun_only_where_and_with_what_may_be(project, script, body):
     async with attached(project, script=script({"text": "Hi."})) as server:
         refused = await server.post("/sessions", body)
