@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -17,6 +17,9 @@ from agent_cli.engine.standing import Standing, lines
 from agent_cli.headless.plain import one_line
 from agent_cli.kernel.commands import Reset
 from agent_cli.kernel.records import whole
+
+if TYPE_CHECKING:
+    from agent_cli.guardrails.worst_case import AgentRow
 
 app = typer.Typer(
     name="guardrails",
@@ -105,24 +108,33 @@ def _print(standing: Standing, *, as_object: bool) -> None:
 
 @app.command("worst-case")
 def worst_case(ctx: typer.Context, as_object: AsJson = False) -> None:
-    """Print the ceilings of subtasks beside those of the session, and the most that full fan-out can spend.
+    """Print the ceilings of subtasks and agents beside those of the session, and the most that full fan-out can spend.
 
     Unattended ceilings: those of config and of the options before `guardrails`.
     """
     from agent_cli.compose.budgets import limits
+    from agent_cli.compose.staff import found_agents
     from agent_cli.compose.subtasks import children
+    from agent_cli.guardrails.worst_case import agent_rows
     from agent_cli.guardrails.worst_case import worst_case as most
 
-    settings = loaded(ctx).settings
+    chosen = loaded(ctx)
+    settings = chosen.settings
     found = most(limits(settings, attended=False), children(settings), settings.tools.concurrency)
+    agents = agent_rows(found, found_agents(chosen).agents.values()) if settings.agents.enabled else ()
     if as_object:
-        typer.echo(as_json(whole(found)))
+        beside = {"agents_at_once": settings.agents.max_parallel, "agents": [whole(each) for each in agents]}
+        typer.echo(as_json({**whole(found), **beside}))
         return
     rows = [
         (row.dimension, _bound(row.parent), _bound(row.child), "equal" if row.equal else "", row.unit)
         for row in found.rows
     ]
     typer.echo(table(("ceiling", "session", "subtask", "", "unit"), rows, frozenset({1, 2})))
+    if agents:
+        typer.echo("")
+        typer.echo(table(AGENT_HEADS, [_agent(each) for each in agents], frozenset({1, 2, 3, 4, 5})))
+        typer.echo(f"\nAgents at once: {settings.agents.max_parallel}.")
     typer.echo(f"\nSubtasks side by side: {found.side_by_side}; in one turn: {_bound(found.children)}.")
     typer.echo(
         f"At most in one turn: {_bound(found.most_steps)} requests, {_bound(found.most_tokens)} tokens, "
@@ -130,6 +142,14 @@ def worst_case(ctx: typer.Context, as_object: AsJson = False) -> None:
     )
     for warning in found.warnings:
         typer.echo(warning, err=True)
+
+
+AGENT_HEADS = ("agent", "requests", "seconds", "calls", "tokens", "USD")
+
+
+def _agent(row: AgentRow) -> tuple[str, ...]:
+    limits = (row.steps, row.seconds, row.calls, row.tokens, row.usd)
+    return (row.name, *(_bound(value) for value in limits))
 
 
 def _usd(value: float | None) -> str:

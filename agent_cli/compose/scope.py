@@ -26,6 +26,7 @@ CONTROL_FILES = (
     ".agents/guardrails.toml",
     ".agents/tools",
     ".agents/hooks",
+    ".agents/agents",
     ".agents/commands",
     ".git/hooks",
     ".git/config",

@@ -16,10 +16,11 @@ from agent_cli.compose.sandbox import sandbox_of
 from agent_cli.compose.scope import close, root_of
 from agent_cli.compose.skills import TOOL, listing, skills_of
 from agent_cli.compose.toolset import reach_of, withheld, world_tools
-from agent_cli.config import places
+from agent_cli.config import places, trust
 from agent_cli.config.agents import DIRECTORY, Found, definition, read_agents
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
+from agent_cli.context import skills
 from agent_cli.context.system import Instructions, system_prompt
 from agent_cli.engine.own_tools import book
 from agent_cli.engine.parts import Parts
@@ -56,8 +57,18 @@ def found_agents(loaded: Loaded) -> Found:
     """Ours, and over them the user's, the project's if it may bring any, and the recipe's."""
     known = (*NAMES, *book.NAMES, TOOL, *definitions(loaded))
     ours = {name: definition(_words(name), "", known) for name in OURS}
-    read = read_agents(loaded.scopes(DIRECTORY), known)
+    read = read_agents(_directories(loaded), known, skills.ours)
     return Found(ours | read.agents, read.problems)
+
+
+def _directories(loaded: Loaded) -> list[tuple[Path, bool]]:
+    """The weakest first: of one scope what another agent keeps there, then our own."""
+    mine, beside = loaded.foreign(trust.AGENTS)
+    own = loaded.scopes(DIRECTORY)
+    users = loaded.user / DIRECTORY
+    rest = [each for each in own if each != users]
+    found = [(mine, True), (users, False), (beside, True), *((each, False) for each in rest)]
+    return [(each, theirs) for each, theirs in found if each is not None and each.is_dir()]
 
 
 def staffed(made: Parts, room: Room, found: Found) -> Parts:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from agent_cli.config import durations
 from agent_cli.config.front_matter import Front, NoFront, read
-from agent_cli.kernel.agents import AgentDefinition, Isolation
+from agent_cli.kernel.agents import SMALL, AgentDefinition, Isolation
 from agent_cli.kernel.commands import Mode
 from agent_cli.kernel.wire import is_list
 
@@ -39,21 +39,29 @@ class _Wrong(ValueError):
         self.line = line
 
 
-def read_agents(directories: Iterable[Path], known: Iterable[str]) -> Found:
-    """By name; what a later directory has wins. `known` are the names of tools that there can be."""
+def read_agents(
+    directories: Iterable[tuple[Path, bool]], known: Iterable[str], tool_of: Callable[[str], str]
+) -> Found:
+    """By name; what a later directory has wins. `known` are the names of tools that there can be.
+
+    With each directory stands whether its files are another agent's: `tool_of` gives our name for one of its tools.
+    """
     found: dict[str, AgentDefinition] = {}
     problems: list[str] = []
     names = tuple(known)
-    for directory in directories:
-        found |= _in(directory, names, problems)
+    for directory, theirs in directories:
+        found |= _in(directory, names, problems, tool_of if theirs else None)
     return Found(found, tuple(problems))
 
 
-def _in(directory: Path, known: tuple[str, ...], problems: list[str]) -> dict[str, AgentDefinition]:
+def _in(
+    directory: Path, known: tuple[str, ...], problems: list[str], tool_of: Callable[[str], str] | None
+) -> dict[str, AgentDefinition]:
     here: dict[str, AgentDefinition] = {}
     for file in _files(directory, problems):
         try:
-            made = definition(_text(file), str(file), known)
+            text = _text(file)
+            made = foreign(text, str(file), known, tool_of) if tool_of else definition(text, str(file), known)
         except _Wrong as wrong:
             place = f"{file}:{wrong.line}" if wrong.line else str(file)
             problems.append(f"{place}: {wrong}. The agent is left out.")
@@ -113,6 +121,36 @@ def definition(text: str, source: str, known: tuple[str, ...]) -> AgentDefinitio
         if tool not in known and not tool.startswith("mcp__"):
             raise _Wrong(front.lines["tools"], f"there is no tool '{tool}'{_near(tool, known)}")
     return AgentDefinition(instructions=front.body, source=source, **facts)
+
+
+def foreign(text: str, source: str, known: tuple[str, ...], tool_of: Callable[[str], str]) -> AgentDefinition:
+    """Of a file in the form of another agent: name, description and tools hold, as far as they mean something here.
+
+    Raises ValueError with the line.
+    """
+    try:
+        front = read(text.removeprefix("\ufeff"))
+    except NoFront as problem:
+        raise _Wrong(problem.line, str(problem)) from None
+    said = front.facts if front else {}
+    name = said.get("name", Path(source).stem).casefold()
+    if front is None or not front.body or not said.get("description") or not _NAME.fullmatch(name):
+        raise _Wrong(1, "an agent needs a name in small letters, a description, and instructions below them")
+    tools = None
+    if "tools" in front.lines:
+        wanted = (tool_of(tool.partition("(")[0]) for tool in front.words("tools"))
+        tools = tuple(dict.fromkeys(tool for tool in wanted if tool in known or tool.startswith("mcp__")))
+        if not tools:
+            raise _Wrong(front.lines["tools"], "none of its tools is there in this program")
+    return AgentDefinition(
+        name=name,
+        description=" ".join(said["description"].replace("\\n", " ").split())[:LONGEST],
+        instructions=front.body,
+        model=SMALL if said.get("model") == "haiku" else "",
+        tools=tools,
+        mode="plan" if said.get("permissionMode") == "plan" else "yolo",
+        source=source,
+    )
 
 
 def _facts(front: Front, text: str) -> dict[str, Any]:

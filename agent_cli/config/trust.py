@@ -68,7 +68,8 @@ RUNS = ("mcp.json", RULES, "tools", "hooks", "agents", "commands", "skills", "re
 """Beside the config: what adds tools, programs or words of its own."""
 SKILLS = ".claude/skills"
 SERVERS = ".mcp.json"
-FOREIGN = (SKILLS, SERVERS)
+AGENTS = ".claude/agents"
+FOREIGN = (SKILLS, SERVERS, AGENTS)
 """Beside `.agents` itself: what other agents keep there and this one reads, too."""
 
 

@@ -33,6 +33,7 @@ FOREIGN = {
     "WebFetch": "fetch_url",
     "TodoWrite": "todo",
     "AskUserQuestion": "ask_user",
+    "Task": "spawn_agent",
 }
 """What other agents call the tools that are here, too."""
 

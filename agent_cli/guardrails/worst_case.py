@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from agent_cli.guardrails.ledger import SHARE, Children
+from agent_cli.kernel.agents import AgentDefinition
 from agent_cli.kernel.limits import Limits
 from agent_cli.kernel.values import Plain
 
@@ -59,6 +61,37 @@ def worst_case(limits: Limits, children: Children, side_by_side: int) -> WorstCa
         session_usd=None if additive else limits.max_session_cost or None,
         warnings=_warnings(rows, limits, children, usd),
     )
+
+
+class AgentRow(Plain, frozen=True):
+    """The most that one run of an agent can take: its own budgets, as far as those of children let it. None: none."""
+
+    name: str
+    steps: int | None
+    seconds: float | None
+    calls: int | None
+    tokens: int | None
+    usd: float | None
+
+
+def agent_rows(found: WorstCase, agents: Iterable[AgentDefinition]) -> tuple[AgentRow, ...]:
+    """Of the agents that there are, beside what a child may at most."""
+    most = {row.dimension: row.child for row in found.rows}
+    return tuple(
+        AgentRow(
+            agent.name,
+            _count(_least(most["steps"], agent.max_steps)),
+            _least(most["duration"], agent.max_duration),
+            _count(_least(most["tool calls"], agent.max_tool_calls)),
+            _count(_least(most["tokens"], agent.max_tokens)),
+            _least(most["cost"], agent.max_cost_usd),
+        )
+        for agent in agents
+    )
+
+
+def _count(value: float | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def admitted(parent: float, children: tuple[float, ...]) -> float:

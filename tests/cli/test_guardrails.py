@@ -171,6 +171,16 @@ def test_worst_case_prints_the_ceilings_of_children_beside_the_parents(session, 
     assert json.loads(asked(capfd, "guardrails", "worst-case", "--json")[1])["rows"]
 
 
+def test_worst_case_prints_what_one_run_of_each_agent_can_take(session, capfd):
+    _, out, _ = asked(capfd, "guardrails", "worst-case")
+    (row,) = [line.split() for line in out.splitlines() if line.startswith("general")]
+    assert row == ["general", "30", "1,800", "unbounded", "unbounded", "1"]
+    assert "Agents at once: 4." in out
+    found = json.loads(asked(capfd, "guardrails", "worst-case", "--json")[1])
+    assert {each["name"] for each in found["agents"]} >= {"general", "explore"}
+    assert found["agents_at_once"] == 4
+
+
 def test_worst_case_adds_budgets_of_children_that_come_on_top(session, capfd, tmp_path):
     (tmp_path / "four.toml").write_text(
         '[budgets]\nchildren = "additive"\nmax_tool_calls = 4\n[budgets.child]\nmax_cost_usd = 0.35\n'

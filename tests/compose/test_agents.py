@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from pathlib import Path
@@ -17,7 +18,7 @@ from agent_cli.config import trust
 from agent_cli.engine.own_tools.book import AGENTS
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import text_of
-from tests.fakes.http_server import FakeService, Say
+from tests.fakes.http_server import FakeService, Raw, Received, Say
 
 PLAYED = {"model.name": "scripted"}
 FILE = "---\nname: {0}\ndescription: does {0}\n{1}---\nYou do {0}.\n"
@@ -59,6 +60,21 @@ def spawn(*orders: tuple[str, str], background: bool = False) -> Say:
 
 def write(content: str) -> Say:
     return Say("", calls=(("write_file", json.dumps({"path": "shared.txt", "content": content})),))
+
+
+class Scripts(FakeService):
+    """Each conversation has replies of its own, found by what its first message says."""
+
+    def __init__(self, **scripts: list[Say | Raw]) -> None:
+        super().__init__([])
+        self.scripts = scripts
+
+    async def _answer(
+        self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        said = json.dumps(request.body["messages"][0])
+        self.replies = next(replies for name, replies in self.scripts.items() if name in said)
+        return await super()._answer(request, reader, writer)
 
 
 def git(directory: Path, *words: str) -> str:
@@ -125,6 +141,29 @@ def test_a_file_that_cannot_be_used_is_told_with_its_line_and_ends_nothing(proje
     assert "max_steps 50 is more than budgets.child.max_steps allows: it gets 30" in notes
 
 
+def test_what_another_agent_keeps_is_read_as_far_as_it_means_something_here(project: Path):
+    define(project, "mine")
+    theirs = project / ".claude" / "agents"
+    theirs.mkdir(parents=True)
+    facts = "name: {}\ndescription: Finds it.\\nSays where.\ntools: Read, Bash(git:*), WebSearch\nmodel: haiku\ncolor: blue"
+    (theirs / "finder.md").write_text(f"---\n{facts.format('finder')}\n---\nFind it.\n")
+    (theirs / "mine.md").write_text(f"---\n{facts.format('mine')}\n---\nNot that one.\n")
+    (theirs / "odd.md").write_text("---\nname: odd\ndescription: d\ntools: WebSearch\n---\nx\n")
+    told = found(project)
+    finder = told.agents["finder"]
+    assert (finder.tools, finder.model, finder.description) == (
+        ("read_file", "bash"),
+        "small",
+        "Finds it. Says where.",
+    )
+    assert told.agents["mine"].instructions == "You do mine."
+    assert [line.partition(": ")[2] for line in told.problems] == [
+        "none of its tools is there in this program. The agent is left out."
+    ]
+    (theirs / "more.md").write_text(f"---\n{facts.format('more')}\n---\nx\n")
+    assert "finder" not in found_agents(prepare(RunOptions(project, environ(project), attended=False))).agents
+
+
 def test_a_project_that_is_not_trusted_brings_none(project: Path):
     define(project, "mine")
     loaded = prepare(RunOptions(project, environ(project), attended=False))
@@ -188,11 +227,12 @@ async def test_what_a_task_class_leaves_out_agents_do_not_have_either(project: P
 async def test_two_in_worktrees_write_the_same_file_and_do_not_meet(project: Path):
     define(project, "maker", "isolation: worktree\n")
     repository(project)
-    replies = [
-        spawn(("maker", "one"), ("maker", "two")),
-        write("first\n"), write("second\n"), Say("wrote"), Say("wrote"), Say("both are done"),
-    ]  # fmt: skip
-    async with FakeService(replies) as service, opened(service, project) as agent:
+    service = Scripts(
+        one=[write("first\n"), Say("wrote")],
+        two=[write("second\n"), Say("wrote")],
+        go=[spawn(("maker", "one"), ("maker", "two")), Say("both are done")],
+    )
+    async with service, opened(service, project) as agent:
         await agent.run("go")
         told = digests(agent)
         session = agent.session.id

@@ -125,3 +125,37 @@ def test_what_nothing_bounds_is_said():
     found = worst_case(Limits(), Children("additive", max_steps=None, max_cost=0.3), 4)
     assert found.most_usd is None
     assert len(found.warnings) == 3
+
+
+@given(
+    ceiling=st.integers(1, 60),
+    steps=st.lists(
+        st.tuples(st.sampled_from(("start", "beside", "spend", "end", "own")), st.integers(0, 9)), max_size=40
+    ),
+)
+def test_no_order_of_what_is_reported_passes_the_calls_of_the_run(
+    ceiling: int, steps: list[tuple[str, int]]
+) -> None:
+    """The parent takes what is promised to nobody beside it, a child at most its slice."""
+    book, spent, slices, used = Ledger(), 0, dict[str, int](), dict[str, int]()
+    for number, (what, amount) in enumerate(steps):
+        free = Allowance(None, None, max(0, ceiling - spent))
+        running = sorted(slices)
+        if what in ("start", "beside"):
+            slice_ = book.slice(free, Allowance())
+            if not slice_.is_empty:
+                name = f"c{number}"
+                book = book.reserve(name, slice_, beside=what == "beside")
+                slices[name], used[name] = slice_.calls or 0, 0
+        elif what == "spend" and running:
+            name = running[amount % len(running)]
+            calls = min(amount, slices[name] - used[name])
+            book, spent, used[name] = book.spend(name, calls=calls), spent + calls, used[name] + calls
+        elif what == "end" and running:
+            name = running[amount % len(running)]
+            book = book.release(name)
+            del slices[name]
+        elif what == "own" and all(held.beside for held in book.held):
+            fits = spent + book.calls_beside + amount <= ceiling
+            spent += amount if fits else 0
+        assert spent + sum(held.open_calls for held in book.held) <= ceiling
