@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from textual import on
@@ -48,11 +49,11 @@ class Picker(Vertical):
     Picker { height: auto; max-height: 70%; margin: 1 1 0 1; padding: 0 1; border-left: outer $accent; }
     Picker > Input { height: 1; border: none; padding: 0; background: $surface; }
     Picker > Input:focus { border: none; }
-    Picker > OptionList { height: auto; max-height: 25vh; border: none; padding: 0; background: $background; }
+    Picker > OptionList { height: auto; border: none; padding: 0; background: $background; }
     Picker > OptionList > .option-list--option-highlighted {
         background: $primary 25%; color: $foreground; text-style: bold;
     }
-    Picker > #preview { height: auto; max-height: 30vh; padding: 1 0 0 0; color: $text-muted; display: none; }
+    Picker > #preview { height: auto; padding: 1 0 0 0; color: $text-muted; display: none; }
     """
 
     def __init__(self, picking: Picking, gone: Callable[[], None], stray: Callable[[Key], None]) -> None:
@@ -75,9 +76,20 @@ class Picker(Vertical):
 
     @on(Mount)
     def _mounted(self) -> None:
+        self._fit()
+        # Textual leaves the type of a screen's result open
+        laid_out: Any = self.screen.screen_layout_refresh_signal  # pyright: ignore[reportUnknownMemberType]
+        laid_out.subscribe(self, self._fit)
         self.query_one(Input).focus()
         self._say("…")
         self.run_worker(self._fill())
+
+    def _fit(self, _: object = None) -> None:
+        """In cells: what is said in shares of the screen Textual (8.x) counts at its full height, and leaves empty."""
+        high = self.screen.size.height
+        listed = high // 4 if self._picking.preview is not None else high // 2
+        self.query_one(OptionList).styles.max_height = max(listed, 3)
+        self.query_one("#preview").styles.max_height = max(high * 3 // 10, 3)
 
     def _began(self, key: Key) -> None:
         if not self._over:

@@ -58,3 +58,16 @@ async def test_a_slash_within_a_filter_is_a_letter():
         await sees(pilot, "two")
         strike(app, "r/o")
         await until(pilot, lambda: "two" not in str(pilot.app.screen.query("OptionList").first().options))
+
+
+async def test_a_long_list_takes_no_more_room_than_it_shows():
+    rows = [Row(str(number), f"row {number}") for number in range(40)]
+    async with screen(size=(80, 24)) as (app, pilot):
+        app.conversation.stage.pick(Picking("Which?", lambda: rows, lambda _: None))
+        await sees(pilot, "row 11")
+        picker = app.screen.query_one(Picker)
+        assert picker.size.height == 2 + 12
+        await pilot.resize_terminal(80, 16)
+        await until(pilot, lambda: picker.size.height == 2 + 8)
+        strike(app, "row 39")
+        await until(pilot, lambda: picker.size.height == 2 + 1)
