@@ -148,12 +148,13 @@ def login(ctx: typer.Context, name: Name) -> None:
 @app.command()
 def logout(ctx: typer.Context, name: Name) -> None:
     """Forget what a login to a server gave. The server itself is not told."""
-    from agent_cli.compose.servers import tokens_of
+    from agent_cli.compose.servers import logins_of
 
-    file = tokens_of(options_of(ctx).environ, name)
-    if not file.is_file():
+    files = logins_of(options_of(ctx).environ, name)
+    if not files:
         raise ConfigError(f"Nobody is logged in to '{name}'.")
-    file.unlink()
+    for file in files:
+        file.unlink()
     typer.echo(f"Logged out of {name}.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -109,7 +110,7 @@ def server(options: RunOptions, loaded: Loaded, each: Named) -> Server:
         entry.trust_hints,
         UNSET.format(names=", ".join(each.missing), file=each.origin) if each.missing else "",
         "" if options.ephemeral else str(log_of(environ, each.name)),
-        str(tokens_of(environ, each.name)),
+        str(tokens_of(environ, each.name, entry.url)) if entry.url else "",
     )
     rule = hosts.denied(made.host, loaded.settings.url_scope.deny) if made.host else ""
     if rule and not made.refused:
@@ -133,8 +134,16 @@ def log_of(environ: Mapping[str, str], name: str) -> Path:
     return places.logs_dir(environ) / "mcp" / f"{_file(name)}.log"
 
 
-def tokens_of(environ: Mapping[str, str], name: str) -> Path:
-    return places.state_dir(environ) / "mcp" / f"{_file(name)}.json"
+def tokens_of(environ: Mapping[str, str], name: str, url: str) -> Path:
+    """What a login gave is for that address alone: another project may call another server so."""
+    digest = hashlib.blake2b(url.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return places.state_dir(environ) / "mcp" / f"{_file(name)}-{digest}.json"
+
+
+def logins_of(environ: Mapping[str, str], name: str) -> tuple[Path, ...]:
+    """The files of all logins to servers of that name."""
+    found = (places.state_dir(environ) / "mcp").glob(f"{_file(name)}-*.json")
+    return tuple(file for file in found if re.fullmatch(r"[0-9a-f]{16}", file.stem.rpartition("-")[2]))
 
 
 def _file(name: str) -> str:

@@ -197,6 +197,8 @@ async def _end(process: asyncio.subprocess.Process, ward: Ward | None, grace: fl
         with suppress(OSError):
             process.stdin.close()
     await _within(grace, process)
+    if sys.platform == "win32" and process.returncode is None:
+        process.kill()
     if _group_lives(process.pid):
         _signal(process.pid, signal.SIGTERM)
         deadline = asyncio.get_running_loop().time() + FORCE

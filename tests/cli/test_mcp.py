@@ -173,7 +173,7 @@ def _lives(pid: int) -> bool:
 
 
 def test_a_login_is_kept_for_later_runs_and_forgotten_when_asked(ask, tmp_path, monkeypatch):
-    far = HttpServer(key="nobody has it", logs_in=True)
+    far, other = HttpServer(key="nobody has it", logs_in=True), HttpServer()
     try:
         written(tmp_path, far={"url": far.url})
         assert "agent-cli mcp login far" in ask("--trust", "mcp", "test")[1]
@@ -184,9 +184,14 @@ def test_a_login_is_kept_for_later_runs_and_forgotten_when_asked(ask, tmp_path, 
         assert far.origin in err
         written(tmp_path, far={"url": far.url})
         assert ask("--trust", "mcp", "test")[0] == 0
+        written(tmp_path, far={"url": other.url})
+        assert ask("--trust", "mcp", "test")[0] == 0
+        assert not any("Authorization" in headers for headers in other.headers), "another server of that name"
+        written(tmp_path, far={"url": far.url})
         assert ask("mcp", "logout", "far")[0] == 0
-        assert ask("mcp", "test")[0] == 1
+        assert ask("--trust", "mcp", "test")[0] == 1
         assert ask("mcp", "logout", "far")[0] == 2
         assert ask("mcp", "login", "nobody")[0] == 2
     finally:
         far.close()
+        other.close()
