@@ -255,7 +255,8 @@ def stepped_around(bypass: Bypass) -> str:
 
 def _commands(line: str) -> tuple[tuple[str, ...], ...]:
     """Each command that can be made out, also behind `sudo`, `env` and their like."""
-    from agent_cli.permissions.shell import segments, unwrapped
+    from agent_cli.permissions.shell import unwrapped
+    from agent_cli.permissions.variables import segments
 
     found: list[tuple[str, ...]] = []
     for segment in segments(line):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agent_cli.permissions.shell import Segment, Words, segments, unwrapped
+from agent_cli.permissions.shell import Segment, Words, unwrapped
+from agent_cli.permissions.variables import segments
 
 _FORK_BOMB = r"(?<![\w:.])([\w:.]{1,64})\s{0,64}\(\)\s{0,64}\{[^}]{0,256}?\1\s{0,64}\|\s{0,64}\1\s{0,64}&[^}]{0,256}\}\s{0,64};?\s{0,64}\1"
 """With bounds everywhere: commands may be long, and are looked at before they run."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent_cli.permissions.rules import without_git_options
-from agent_cli.permissions.shell import Words, segments, unwrapped
+from agent_cli.permissions.shell import Words, unwrapped
+from agent_cli.permissions.variables import segments
 
 _NEW_BRANCH = frozenset({"-b", "-B", "-t", "--track", "--orphan", "-d", "--detach"})
 """With these, what follows `git checkout` are names of branches and commits only."""

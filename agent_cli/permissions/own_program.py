@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent_cli.permissions.shell import Words, segments, unwrapped
+from agent_cli.permissions.shell import Words, unwrapped
+from agent_cli.permissions.variables import segments
 
 _OWN = "agent-cli"
 _MODULE = "agent_cli"

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from agent_cli.permissions import globs
 from agent_cli.permissions.bundle import read_only, risky
-from agent_cli.permissions.shell import Words, joined, read_command, segments, trimmed, unwrapped
+from agent_cli.permissions.shell import Words, joined, read_command, trimmed, unwrapped
+from agent_cli.permissions.variables import segments
 from agent_cli.ports import PathUse, Proposal
 
 _HEAD = re.compile(r"([A-Za-z_][\w*-]*):(?!//)(.*)", re.DOTALL)

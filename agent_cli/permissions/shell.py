@@ -1,8 +1,8 @@
 """What a shell line would run, as far as that can be told without a shell.
 
 `read_command` answers only for lines of which every word is certain, and None for the rest: expansions,
-globs, redirections to files, background, groups, comments, anything unbalanced. `segments` guesses for any
-line, and sees more commands rather than fewer: it serves refusals, never permissions.
+globs, redirections to files, background, groups, comments, anything unbalanced. `scan` guesses for any
+line, and sees more commands rather than fewer: its segments serve refusals, never permissions.
 """
 
 from __future__ import annotations
@@ -66,11 +66,6 @@ def read_command(line: str) -> Commands | None:
         return None
     simple = tuple(segment.words for segment in found.found)
     return Commands(simple, tuple(segment.joint for segment in found.found[:-1]))
-
-
-def segments(line: str) -> tuple[Segment, ...]:
-    """Every command that can be made out, those in substitutions and here-documents for shells included."""
-    return scan(line).segments
 
 
 def unwrapped(words: Words) -> Iterator[Words]:

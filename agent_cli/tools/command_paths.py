@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from agent_cli.permissions.runners import lines_of
 from agent_cli.permissions.secrets import looks_secret
-from agent_cli.permissions.shell import Segment, scan, unwrapped
+from agent_cli.permissions.shell import Segment, unwrapped
+from agent_cli.permissions.variables import segments as segments_of
 from agent_cli.ports import PathUse
 from agent_cli.tools.closed_within import Closed, reached
 from agent_cli.tools.sweeping import sweeps, swept
-from agent_cli.tools.variables import Variables
 from agent_cli.tools.workspace import Unresolved, resolved
 
 _WRITERS = frozenset({
@@ -59,8 +59,7 @@ def paths_of(command: str, cwd: str, depth: int = 0, closed: Closed | None = Non
     deleted: list[str] = []
     places, every = [cwd], [cwd]
     try:
-        variables = Variables()
-        segments = tuple(variables.expanded(segment) for segment in scan(command).segments)
+        segments = segments_of(command)
         for at, segment in enumerate(segments):
             if len(segment.words) > _MOST_WORDS:
                 return Found((), f"the command has more than {_MOST_WORDS:,} words")

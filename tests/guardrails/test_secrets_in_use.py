@@ -86,6 +86,8 @@ def test_in_pieces_it_is_told_as_if_it_came_at_once(data: st.DataObject):
         ("DATABASE_PASSWORD", made_up(15), False, False),
         ("SECRET", "0123456789abcdef" * 2, False, True),
         ("BUILD_ID", made_up(), False, False),
+        ("GPG_KEY", "A035C8C19219BA821ECEA86B64E628F8D684696D", False, False),
+        ("STRIPE_PUBLISHABLE_KEY", made_up(), False, False),
         ("SSH_KEY", "/home/ann/.ssh/id_ed25519xyz", False, False),
         ("API_KEY", "$OTHER_SECRET_9x8y7z6w", False, False),
         ("APP_PASSWORD", "correct horse battery 9", False, False),

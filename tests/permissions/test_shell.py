@@ -7,8 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_cli.permissions.bundle import read_only, risky
+from agent_cli.permissions.denylist import catastrophe
+from agent_cli.permissions.destructive import discards
 from agent_cli.permissions.rules import allows_line, parse, views
-from agent_cli.permissions.shell import Commands, read_command, segments
+from agent_cli.permissions.shell import Commands, read_command
+from agent_cli.permissions.variables import segments
 
 CERTAIN: dict[str, tuple[tuple[str, ...], ...]] = {
     "ls": (("ls",),),
@@ -321,3 +324,31 @@ def test_a_certain_line_has_the_words_that_bash_gives_it(line: str) -> None:
     )
     if "Bad file descriptor" not in shell.stderr:
         assert shell.stdout == "".join(f"<{word}>" for word in found.simple[0])
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("D=/; rm -rf $D", "removes everything in /"),
+        ('D=/; rm -rf "$D"/*', "removes everything in //*"),
+        ("H=$HOME; rm -rf ${H}", "removes everything in $HOME"),
+        ("x=rm; $x -rf /", "removes everything in /"),
+        ("a='-rf /'; rm $a", "removes everything in /"),
+        ("for d in /tmp/x /etc; do rm -rf $d; done", "removes everything in /etc"),
+        ("export X=/dev/sda && dd if=/dev/zero of=$X", "writes over the disk /dev/sda"),
+        ("rm -rf ${D:-/}", "removes everything in /"),
+        ("D=/tmp/x; rm -rf ${D:?}/y", None),
+        ("D=/tmp/x; rm -rf $D/y", None),
+        ("D=build; rm -rf $D/*", None),
+        ("rm -rf $D", None),
+    ],
+)
+def test_a_catastrophe_is_seen_behind_a_variable_of_the_line(line: str, found: str | None):
+    assert catastrophe(line) == found
+
+
+@pytest.mark.parametrize(
+    "line", ["A='reset --hard'; git $A", "c=clean; git $c -fd", "r=origin; git push --force $r"]
+)
+def test_work_is_not_thrown_away_behind_a_variable(line: str):
+    assert discards(line)

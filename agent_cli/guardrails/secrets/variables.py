@@ -8,6 +8,8 @@ from agent_cli.guardrails.secrets import table
 from agent_cli.guardrails.secrets.scan import entropy, is_random
 
 NAMED = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)$", re.IGNORECASE)
+PUBLIC = re.compile(r"(?:^|_)(?:PUB|PUBLIC|PUBLISHABLE|GPG|SIGNING|HOST)_?KEY$|FINGERPRINT", re.IGNORECASE)
+"""Names of keys that are no secrets."""
 LEAST, LEAST_KEY, MOST = 16, 12, 4_096
 """Characters of what such a variable holds, and of the key of a service; shorter ones may stand for anything."""
 ENTROPY = 3.0
@@ -27,5 +29,5 @@ def telling(name: str, value: str, *, in_use: bool = False) -> bool:
     if re.search(table.PLACEHOLDER, data) or value.startswith(ELSEWHERE) or "://" in value:
         return False
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
-    named = NAMED.search(name) is not None
+    named = NAMED.search(name) is not None and PUBLIC.search(name) is None
     return (in_use and mixed) or (named and entropy(data[:400]) >= ENTROPY and is_random(data[:400]))

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice, product
 
-from agent_cli.permissions.shell import Segment
+from agent_cli.permissions.shell import Segment, scan
 
 _SET = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_USED = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?[-=?+][^}]*)?\})")
+_USED = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?[-=+]([^}$`]*)|[^}]*)?\})")
 _DECLARES = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _MOST = 20
 """Spellings of one word, and values of one variable."""
 
 
-class Variables:
+@lru_cache(256)
+def segments(line: str) -> tuple[Segment, ...]:
+    """Every command that can be made out, those in substitutions and here-documents for shells included, with what its
+    words become by variables of the line. It sees more rather than less: for refusals, never for permissions.
+    """
+    found = scan(line).segments
+    if "$" not in line:
+        return found
+    variables = _Variables()
+    return tuple(variables.expanded(segment) for segment in found)
+
+
+class _Variables:
     """Of one line, in the order of its commands. A variable that is set in more than one place may hold any of it."""
 
     def __init__(self) -> None:
@@ -23,21 +36,20 @@ class Variables:
 
     def expanded(self, segment: Segment) -> Segment:
         """The segment with what its words become beside them; then what it sets is known."""
-        if self._held:
-            segment = segment._replace(
-                words=tuple(self._all(segment.words)),
-                targets=tuple(self._all(segment.targets)),
-                sources=tuple(self._all(segment.sources)),
-            )
+        segment = segment._replace(
+            words=tuple(self._all(segment.words)),
+            targets=tuple(self._all(segment.targets)),
+            sources=tuple(self._all(segment.sources)),
+        )
         self._take(segment.words)
         return segment
 
     def _all(self, words: tuple[str, ...]) -> Iterator[str]:
         for word in words:
-            spelled = tuple(self._spelled(word)) if "$" in word else (word,)
-            yield from spelled
-            if len(spelled) == 1 and spelled[0] != word and " " in spelled[0]:
-                yield from spelled[0].split()
+            for spelled in self._spelled(word) if "$" in word else (word,):
+                if spelled != word and any(char.isspace() for char in spelled):
+                    yield from spelled.split()  # without quotes it is several words
+                yield spelled
 
     def _spelled(self, word: str) -> Iterator[str]:
         """Every spelling that it may have; the word itself where nothing of it is known."""
@@ -54,7 +66,9 @@ class Variables:
             yield "".join((*parts, word[at:]))
 
     def _value_of(self, used: re.Match[str]) -> tuple[str, ...]:
-        return self._held.get(used.group(1) or used.group(2), ())
+        """What it may hold, with what stands for it where it holds nothing."""
+        default = (used.group(3),) if used.group(3) else ()
+        return (*self._held.get(used.group(1) or used.group(2), ()), *default)
 
     def _take(self, words: tuple[str, ...]) -> None:
         verb = words[0] if words else ""
