@@ -19,6 +19,12 @@ from tests.mcp.test_http import browser
 RAW = Path(__file__).parents[1] / "fakes" / "mcp_server.py"
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Machines under load start servers slowly, and these tests are not about that."""
+    monkeypatch.setenv("AGENT_CLI_MCP__WAIT", "60")
+
+
 def entry(way: str = "plain", file: Path | str = "", **more: Any) -> dict[str, Any]:
     return {"command": sys.executable, "args": ["-I", "-S", str(RAW), way, str(file)], **more}
 
