@@ -29,6 +29,7 @@ class Voice:
         self._stream = stream
         self._narrator: Narrator | None = None
         self._counting = False
+        self._counted = 0
 
     def note(self, text: str) -> None:
         """A notice that belongs to no event."""
@@ -63,8 +64,9 @@ class Voice:
             self.before_line()
             self._stream.write(f"{ERASE}agent: asks again in {left} s; Ctrl+C stops")
             self._counting = True
-        elif left % 10 == 0:
+        elif left % 10 == 0 and left != self._counted:
             self.note(f"asks again in {left} s")
+        self._counted = left
 
     def counted(self) -> None:
         """Takes the countdown away."""

@@ -208,7 +208,7 @@ async def test_on_a_terminal_text_is_withdrawn_when_another_model_takes_over():
 
 
 async def test_a_wait_is_counted_down():
-    waits = [ev.Waiting(left, "overloaded") for left in (21.0, 20.0, 19.0, 10.0, 1.0)]
+    waits = [ev.Waiting(left, "overloaded") for left in (21.0, 20.0, 19.8, 19.5, 19.0, 10.0, 9.9, 9.2, 1.0)]
     _, out, err = await play(ev.StepStarted("m"), *waits, *step("right"), DONE)
     assert out == "right\n"
     assert err == "agent: asks again in 20 s\nagent: asks again in 10 s\n"
