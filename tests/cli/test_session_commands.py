@@ -26,6 +26,12 @@ def listed(ask):
     return json.loads(ask("sessions", "list", "--json")[1])
 
 
+def entries(ask, session):
+    """The entries of its kinds of facts: where they stand depends on what a start has to tell."""
+    facts = [json.loads(line) for line in ask("sessions", "export", session)[1].splitlines()]
+    return {fact["type"]: fact["seq"] for fact in facts}
+
+
 def test_a_named_session_is_resumed_by_its_name(ask, first):
     assert ask("-p", "go on", "--provider", "echo", "-r", "first")[0] == 0
     assert [(row["name"], row["turns"]) for row in listed(ask)] == [("first", 2)]
@@ -38,9 +44,10 @@ def test_a_name_is_given_once(ask, first):
 
 
 def test_a_fork_goes_its_own_way_and_says_where_it_comes_from(ask, first):
-    code, out, err = ask("-p", "another way", "--provider", "echo", "--fork", "first@5")
+    at = entries(ask, first)["operator-message"]
+    code, out, err = ask("-p", "another way", "--provider", "echo", "--fork", f"first@{at}")
     assert (code, out) == (0, "mend the <parser>\nanother way\n"), "the answer is not part of it"
-    assert f"forked from {first} at entry 5" in err
+    assert f"forked from {first} at entry {at}" in err
     fork, source = listed(ask)
     assert (source["id"], source["turns"], fork["turns"]) == (first, 1, 2)
     assert fork["title"] == source["title"] == "mend the <parser>"
@@ -114,7 +121,9 @@ def test_pages_show_what_was_recorded_as_text(ask, first):
 
 def test_what_was_said_is_found(ask, first):
     found = json.loads(ask("sessions", "search", "pars", "mend", "--json")[1])
-    assert [(row["session"]["id"], row["seq"]) for row in found] == [(first, 5), (first, 7)]
+    said = entries(ask, first)
+    wanted = [(first, said["operator-message"]), (first, said["assistant-message"])]
+    assert [(row["session"]["id"], row["seq"]) for row in found] == wanted
     assert ask("sessions", "search", "nothing-of-it")[1] == "Nothing was found.\n"
 
 
