@@ -38,6 +38,9 @@ async def begin(core: Core) -> None:
     if hooks is None or core.above is not None:
         return
     join(core)
+    if core.hooked.heard is None:  # what was said before this process is past
+        now = (each.seq for each in core.state.spoken if each.turn == core.hub.turn)
+        core.hooked.heard = min(now, default=core.hub.seq) - 1
     if not core.hooked.began:
         earlier = core.hub.turn > 1
         heard = await ask(core, "session-start", {"source": "resume" if earlier else "new"})
@@ -50,15 +53,18 @@ async def begin(core: Core) -> None:
 
 
 async def _submitted(core: Core) -> None:
-    """What the operator said in this turn and no hook has heard. A message that is blocked is taken back."""
-    spoken = [
-        each.seq for each in core.state.spoken if each.turn == core.hub.turn and each.seq > core.hooked.heard
-    ]
-    for seq in spoken:
+    """What the operator said and no hook has heard, also in a turn that was interrupted meanwhile. A message that is blocked
+    is taken back, with what came behind it.
+    """
+    before = core.hooked.heard or 0
+    for seq in [each.seq for each in core.state.spoken if each.seq > before]:
         (entry,) = core.trunk.past(seq - 1, seq)
+        said = entry.event
+        if isinstance(said, ev.OperatorMessage) and said.queued not in core.hooked.passed:
+            heard = await ask(core, "prompt-submit", {"prompt": text_of(said.content)})
+        else:
+            heard = Heard()
         core.hooked.heard = seq
-        said = text_of(entry.event.content) if isinstance(entry.event, ev.OperatorMessage) else ""
-        heard = await ask(core, "prompt-submit", {"prompt": said})
         if heard.blocked is not None:
             core.record(ev.Rewound(seq, conversation=True, tokens_after=size_before(core, seq)))
             raise Stopped(_refused(heard, "the message"))
@@ -123,6 +129,7 @@ async def over(core: Core, ending: Ending) -> None:
 
 async def compacting(core: Core, trigger: str, focus: str) -> str:
     """What a summary is to dwell on. Raises AgentError where a hook blocks it."""
+    join(core)
     heard = await ask(core, "pre-compact", {"trigger": trigger, "focus": focus})
     if heard.blocked is not None:
         raise AgentError(f"{trigger}: the hook '{heard.by}' does not let it happen: {heard.blocked}")

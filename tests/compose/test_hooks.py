@@ -313,11 +313,29 @@ async def test_a_message_that_is_blocked_never_reaches_the_model(stage: Stage) -
         assert [type(event).__name__ for event in entries(agent)].count("TurnError") == 1
 
 
+async def test_a_message_that_was_not_heard_for_an_interrupt_is_heard_with_the_next(
+    stage: Stage, tmp_path: Path
+) -> None:
+    body = f"import pathlib, time; p = pathlib.Path({str(tmp_path / 'slow')!r})\n"
+    body += "if not p.exists(): p.touch(); time.sleep(60)\nif 'secret' in facts['prompt']: sys.exit(2)"
+    stage.hook("prompt-submit", body)
+    async with stage.open({"text": "one"}, {"text": "two"}) as agent:
+        agent.send(Say((Text("the secret"),)))
+        await until((tmp_path / "slow").exists)
+        agent.send(Interrupt())
+        await agent.session.idle()
+        assert "does not let the message through" in (await agent.run("go on")).problem
+        assert (await agent.run("hello")).text == "one"
+        assert "the secret" not in sent(agent)
+    assert [each["prompt"] for each in stage.heard] == ["the secret", "the secret", "hello"]
+
+
 async def test_a_steering_message_that_is_blocked_is_taken_back(stage: Stage) -> None:
     stage.hook("prompt-submit", "if 'secret' in facts['prompt']: sys.exit(2)")
     stage.hook("pre-tool")
     (stage.root / "a.txt").write_text("x")
-    async with stage.open(call("read_file", path="a.txt"), {"text": "done"}) as agent:
+    steps = (call("read_file", path="a.txt"), {"text": "done"}, {"text": "ok"})
+    async with stage.open(*steps) as agent:
         agent.send(Say((Text("read it"),)))
         agent.send(Say((Text("and the secret"),)))
         agent.send(Say((Text("and be brief"),)))
@@ -325,6 +343,9 @@ async def test_a_steering_message_that_is_blocked_is_taken_back(stage: Stage) ->
         assert "and be brief" in sent(agent)
         assert "the secret" not in sent(agent)
         assert any(isinstance(event, ev.MessageWithdrawn) for event in entries(agent))
+        await agent.run("hello")
+    prompts = [each["prompt"] for each in stage.heard if each["event"] == "prompt-submit"]
+    assert prompts == ["read it", "and the secret", "and be brief", "hello"]
 
 
 async def test_a_hook_has_the_turn_go_on_and_not_for_ever(stage: Stage) -> None:
