@@ -12,6 +12,10 @@ PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 LARGEST = 60_000
 """Bytes of one schema."""
 COMBINED = ("oneOf", "anyOf", "allOf")
+INNER = ("items", "additionalProperties", "not", "contains", "if", "then", "else")
+NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+LISTED = (*COMBINED, "prefixItems")
+"""Where a schema holds a schema, schemas by name, and schemas in a row."""
 UNSAID = ("$schema", "$id", "$comment", "title")
 
 
@@ -45,6 +49,24 @@ def usable(schema: Any) -> dict[str, Any]:
     if needed:
         found["required"] = needed
     _check(found)
+    return _itemed(found)
+
+
+def _itemed(schema: Any) -> Any:
+    """Lists say what is in them, which may be anything: OpenAI refuses every request with one that does not say it."""
+    if not is_object(schema):
+        return schema
+    found = dict(schema)
+    for key, held in schema.items():
+        if key in INNER:
+            found[key] = _itemed(held)
+        elif key in NAMED and is_object(held):
+            found[key] = {name: _itemed(part) for name, part in held.items()}
+        elif key in LISTED and is_list(held):
+            found[key] = [_itemed(part) for part in held]
+    kind = found.get("type")
+    if (kind == "array" or (is_list(kind) and "array" in kind)) and "prefixItems" not in found:
+        found.setdefault("items", {})
     return found
 
 

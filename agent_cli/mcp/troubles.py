@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 LONGEST = 400
 UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "ReadError", "RemoteProtocolError", "ReadTimeout"})
 """Errors of httpx2, which is not imported for them."""
@@ -29,6 +31,8 @@ def told(problem: BaseException, said: str = "") -> str:
             what = "it did not answer in time"
         case Ended():
             what = str(found)
+        case ValueError() if type(found).__name__ == "ValidationError":
+            what = f"what it sent does not fit the protocol: {_misfit(found)}"
         case _ if type(found).__name__ in UNREACHED:
             what = f"it cannot be reached: {str(found).strip() or type(found).__name__}"
         case _:
@@ -36,6 +40,13 @@ def told(problem: BaseException, said: str = "") -> str:
             what = text if name == "MCPError" and text else f"{name}: {text}" if text else name
     last = f"; the last it said: {said}" if said else ""
     return f"{what}{last}"[:LONGEST]
+
+
+def _misfit(problem: Any) -> str:
+    """The first thing that is wrong, and where; the SDK reads messages with pydantic."""
+    first = problem.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else str(first["msg"])
 
 
 def is_lasting(problem: BaseException) -> bool:

@@ -52,10 +52,13 @@ class Server:
                 }
                 return [
                     tool("fine"), tool("either", "", {"type": "object", **either}),
+                    tool("lists", "", {"type": "object", "properties": {"a": {"type": "array"}, "items": {"anyOf": [{"type": ["array", "null"]}]}}}),
                     tool("wrong", "", {"type": "object", "properties": {"a": {"type": "nonsense"}}}),
                     tool("lost", "", {"type": "object", "properties": {"a": {"$ref": "#/$defs/gone"}}}),
                     tool("named", "", {"type": "object", "properties": {"a b": {"type": "string"}}, "required": ["a b"]}),
                 ]  # fmt: skip
+            case "shapeless":
+                return [tool("fine"), tool("shapeless", "", {"type": "array"})]
             case "hints":
                 return [
                     tool("look", "Looks.", annotations={"readOnlyHint": True}),

@@ -180,12 +180,22 @@ async def test_a_changed_list_counts(serve: Serve) -> None:
 async def test_what_services_would_refuse_is_left_out_or_mended(serve: Serve) -> None:
     served = await serve(raw("schemas"))
     tools = served.hub.tools(None)
-    assert list(tools) == ["mcp__raw__either", "mcp__raw__fine"]
+    assert list(tools) == ["mcp__raw__either", "mcp__raw__fine", "mcp__raw__lists"]
+    assert tools["mcp__raw__lists"].spec.schema["properties"] == {
+        "a": {"type": "array", "items": {}},
+        "items": {"anyOf": [{"type": ["array", "null"], "items": {}}]},
+    }
     assert tools["mcp__raw__either"].spec.schema == {
         "type": "object",
         "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
     }
     assert [line.partition(":")[0] for line in served.standing().left_out] == ["wrong", "lost", "named"]
+
+
+async def test_what_does_not_fit_the_protocol_is_told_with_its_place(serve: Serve) -> None:
+    served = await serve(raw("shapeless"))
+    await served.until(lambda: served.standing().state == "failed")
+    assert "tools.1.inputSchema.type: Input should be 'object'" in served.standing().problem
 
 
 async def test_names_fit_every_service_and_no_two_are_one(serve: Serve) -> None:
