@@ -42,7 +42,7 @@ def _begin(line: Line, argv: list[str]) -> int:
     try:
         start = interpret(line, terminal=os.isatty(0) and os.isatty(1))
         enter(start)
-        if start.attach_listen is not None:
+        if start.attach_listen is not None and start.one_shot:
             from agent_cli.cli.serve import serve_one
 
             return serve_one(start)

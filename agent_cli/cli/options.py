@@ -76,7 +76,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag(("--no-repl",), "Nobody is there, whatever the terminal says: a one-shot run also without -p."),
         _text(
             "--attach-listen", metavar="HOST:PORT",
-            says="With --no-repl: stay until a signal comes, and serve the session there over HTTP (`agent-cli serve`).",
+            says="Serve the session there over HTTP, too; with --no-repl until a signal comes (`agent-cli serve`).",
         ),
         Flag(("--strict",), "Exit 1 when a used-up budget forced the answer, or an output limit cut it off."),
     ),

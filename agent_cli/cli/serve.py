@@ -10,7 +10,7 @@ import typer
 
 from agent_cli.cli.command import as_json, options_of, table
 from agent_cli.cli.start import Start, run_options
-from agent_cli.cli.values import UsageError
+from agent_cli.cli.values import DEFAULT, UsageError, address
 
 app = typer.Typer(
     name="serve",
@@ -28,8 +28,6 @@ token = typer.Typer(
     add_completion=False,
 )
 app.add_typer(token, name="token")
-
-DEFAULT = "127.0.0.1:7777"
 
 Listen = Annotated[
     str, typer.Option("--listen", help="Where to listen; port 0 takes any that is free.", metavar="HOST:PORT")
@@ -109,15 +107,6 @@ def serve_one(start: Start) -> int:
     return run(run_options(start), Order(host, port, own=True, message="" if said == "-" else said))
 
 
-def address(typed: str, option: str) -> tuple[str, int]:
-    """HOST:PORT; of IPv6 in brackets. Raises UsageError."""
-    host, _, port = typed.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not (host and port.isascii() and port.isdigit() and int(port) < 65_536):
-        raise UsageError(f"{option} takes HOST:PORT, like {DEFAULT} or [::1]:7777, and not '{typed}'.")
-    return host, int(port)
-
-
 @token.command("add")
 def add(
     ctx: typer.Context,
@@ -136,7 +125,7 @@ def add(
     ] = None,
 ) -> None:
     """Make a token and print it, once: only its hash is kept."""
-    from agent_cli.compose.serving import tokens_of
+    from agent_cli.compose.attach_tokens import tokens_of
     from agent_cli.server.tokens import SCOPES, Scope
 
     wanted: Scope | None = next((each for each in SCOPES if each == scope), None)
@@ -150,7 +139,7 @@ def show(
     ctx: typer.Context, as_object: Annotated[bool, typer.Option("--json", help="JSON.")] = False
 ) -> None:
     """Print names, scopes and sessions of the tokens; the tokens themselves are nowhere kept."""
-    from agent_cli.compose.serving import tokens_of
+    from agent_cli.compose.attach_tokens import tokens_of
 
     found = tokens_of(options_of(ctx)).all()
     if as_object:
@@ -173,6 +162,6 @@ def remove(
     name: Annotated[str, typer.Argument(help="As `list` names it.", metavar="NAME")],
 ) -> None:
     """Take a token away. A running server lets nobody in with it from then on."""
-    from agent_cli.compose.serving import tokens_of
+    from agent_cli.compose.attach_tokens import tokens_of
 
     tokens_of(options_of(ctx)).remove(name)

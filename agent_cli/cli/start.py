@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent_cli.cli.options import COMMANDS, FLAGS
-from agent_cli.cli.values import UsageError, nearest, value_of
+from agent_cli.cli.values import UsageError, address, nearest, value_of
 from agent_cli.cli.words import Line
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ EXCLUSIVE = (
     ("attach_listen", "input_format", "orders come over HTTP"),
     ("attach_listen", "json_schema", "there is no one final answer"),
     ("attach_listen", "ephemeral", "what is served is kept"),
-    ("attach_listen", "no_tui", "one says that nobody is there, the other that somebody is"),
     ("print", "no_tui", "-p is one turn, --no-tui a conversation"),
     ("plan_first", "no_plan_first", "one switches it on, the other off"),
 )
@@ -145,9 +144,9 @@ def _refuse_contradictions(given: dict[str, Any], *, one_shot: bool) -> None:
         raise UsageError("--script-strict needs the --script that it is strict about.")
     if given.get("resume") == "" and one_shot:
         raise UsageError("--resume needs an ID in a one-shot run; `agent-cli sessions list` shows them.")
-    if "attach_listen" in given and "no_repl" not in given:
+    if "attach_listen" in given and one_shot and "no_repl" not in given:
         raise UsageError(
-            "--attach-listen is for an unattended session: add --no-repl. Sessions of all kinds: agent-cli serve"
+            "--attach-listen serves a session that goes on, and without a terminal a run ends with its turn: add --no-repl."
         )
     if given.get("input_format") == DRIVEN:
         _refuse_undriveable(given)
@@ -218,6 +217,9 @@ def run_options(start: Start) -> RunOptions:
         record_to=_path(start.record_to),
         log_file=_path(start.log_file),
         notices=start.notices,
+        attach_listen=None
+        if start.attach_listen is None
+        else address(start.attach_listen, "--attach-listen"),
         trust=start.trust,
     )
 

@@ -10,6 +10,8 @@ from agent_cli.config.durations import seconds
 from agent_cli.kernel.errors import ConfigError
 
 MOST_COUNT = 10**12
+DEFAULT = "127.0.0.1:7777"
+"""Where the attach server listens."""
 
 
 class UsageError(ConfigError):
@@ -98,3 +100,12 @@ def _dollars(flag: Flag, typed: str) -> float:
 
 def _names(typed: list[str]) -> list[str]:
     return list(dict.fromkeys(name for words in typed for name in words.replace(",", " ").split()))
+
+
+def address(typed: str, option: str) -> tuple[str, int]:
+    """HOST:PORT; of IPv6 in brackets. Raises UsageError."""
+    host, _, port = typed.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (host and port.isascii() and port.isdigit() and int(port) < 65_536):
+        raise UsageError(f"{option} takes HOST:PORT, like {DEFAULT} or [::1]:7777, and not '{typed}'.")
+    return host, int(port)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from agent_cli.talk.door import Sources, Welcome
 from agent_cli.talk.health import Condition
 
 if TYPE_CHECKING:
+    from agent_cli.compose.beside import Beside
     from agent_cli.config.settings import Settings
     from agent_cli.config.sources import Loaded
     from agent_cli.engine.session import Session
@@ -41,6 +43,17 @@ class Known:
         self.settings: Settings | None = None
         self.loaded: Loaded | None = None
         self._log: asyncio.Task[None] | None = None
+        self._beside: Beside | None = None
+
+    def listen(self) -> None:
+        """For programs that attach, where the command line says so. Raises ConfigError."""
+        if self.options.attach_listen is None:
+            return
+        from agent_cli.compose.beside import Beside  # only who wants it pays for it
+
+        self._beside = Beside(self.options, self.options.attach_listen)
+        sys.stderr.write(f"agent: the session is served at {self._beside.listening.url}, too\n")
+        sys.stderr.flush()
 
     def read(self) -> Loaded:
         """Config. Blocks. Raises ConfigError."""
@@ -66,6 +79,8 @@ class Known:
         """Another session was opened with these settings."""
         self.settings = settings
         self._log = follow(session)
+        if self._beside is not None:
+            self._beside.take(settings, session)
 
     def watchdog(self) -> str:
         """Its mode; "" before config is read."""

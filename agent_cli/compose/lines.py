@@ -32,6 +32,7 @@ def run(options: RunOptions, first_message: str | None) -> int:
 
 async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
     known = Known(options)
+    known.listen()
     loaded = known.read()
     seen = welcome(options)
     history = History(seen.history)

@@ -21,6 +21,7 @@ class RunOptions(msgspec.Struct):
     `notices` are lines for the operator about how it was called.
     `memory` holds the sessions of this process that are `ephemeral`, where it may come back to one.
     `log_file` is where the program's own log goes instead of the state directory.
+    `attach_listen` is the host and port where the open session is served, too.
     `trust` says that the operator trusts the project's `.agents/` as it is.
     """
 
@@ -43,4 +44,5 @@ class RunOptions(msgspec.Struct):
     trust: bool = False
     answered: bool = False
     log_file: Path | None = None
+    attach_listen: tuple[str, int] | None = None
     memory: MemoryStore | None = None

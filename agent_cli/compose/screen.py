@@ -40,6 +40,7 @@ def run(options: RunOptions, first_message: str | None) -> int:
     if first_message:
         load()
     screen = Screen(options)
+    screen.listen()
     app = screen.app = AgentApp(
         screen.open,
         welcome=welcome(options),

@@ -15,13 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from agent_cli.compose.archive import Archive
+from agent_cli.compose.attach_tokens import tokens_of
 from agent_cli.compose.budgets import limits
 from agent_cli.compose.discreet import Discreet
 from agent_cli.compose.known import log_to_file
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import prepare
 from agent_cli.compose.watchdog import start_line
-from agent_cli.config import places
 from agent_cli.config.sources import Loaded
 from agent_cli.headless.signals import Stops
 from agent_cli.kernel.commands import SetMode
@@ -35,7 +35,6 @@ from agent_cli.server.hosting import Hosting
 from agent_cli.server.running import Secure, bound, check_installed, check_width, serve
 from agent_cli.server.tokens import Tokens
 
-TOKENS = "serve-tokens.json"
 OPERATOR = "agent_cli.operator"
 
 
@@ -54,10 +53,6 @@ class Order(msgspec.Struct, frozen=True):
     directories: tuple[Path, ...] = ()
     own: bool = False
     message: str = ""
-
-
-def tokens_of(options: RunOptions) -> Tokens:
-    return Tokens(places.state_dir(options.environ) / TOKENS)
 
 
 def run(options: RunOptions, order: Order) -> int:

@@ -21,16 +21,18 @@ NOBODY = "nobody was attached who could decide this, and it waited {wait:g} seco
 
 
 class Hosted:
-    """`told` gets every entry of the session from now on."""
+    """`told` gets every entry of the session from now on. `attended` says that somebody is there who decides, anyway."""
 
-    def __init__(self, opened: Opened, terms: Terms, told: Callable[[ev.Entry], None]) -> None:
+    def __init__(
+        self, opened: Opened, terms: Terms, told: Callable[[ev.Entry], None], *, attended: bool = False
+    ) -> None:
         self.door = opened.door
         self.watchdog = opened.watchdog
         self.orders = 0
         """Requests that are at work on it."""
         self._terms = terms
         self._told = told
-        self._deciders = 0
+        self._deciders = int(attended)
         self._patience: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._used = self._loop.time()

@@ -56,8 +56,13 @@ class Hosting:
         return None if found is None or found.over else found
 
     async def listed(self) -> list[Known]:
-        """Kept ones and those that were just begun, the latest first."""
-        return [each for each in await asyncio.to_thread(self.archive.listed) if self.serves(each.id)]
+        """Kept ones and those in which nothing was said yet, the latest first."""
+        kept = [each for each in await asyncio.to_thread(self.archive.listed) if self.serves(each.id)]
+        ids = {each.id for each in kept}
+        fresh = [
+            _fresh(each) for each in self.hosted if each.door.id not in ids and self.serves(each.door.id)
+        ]
+        return [*fresh, *kept]
 
     def serves(self, session: str) -> bool:
         return self.only is None or session in self.only
@@ -66,7 +71,13 @@ class Hosting:
         """Raises SessionNotFound."""
         if not self.serves(session):
             raise SessionNotFound(f"There is no session '{session}' here: this server serves one session.")
-        return await asyncio.to_thread(self.archive.known, session)
+        try:
+            return await asyncio.to_thread(self.archive.known, session)
+        except SessionNotFound:
+            hosted = self.peek(session)
+            if hosted is None:
+                raise
+            return _fresh(hosted)
 
     @asynccontextmanager
     async def at(self, session: str) -> AsyncGenerator[Hosted]:
@@ -83,8 +94,9 @@ class Hosting:
             opened.door.send(SetMode(opened.door.state.mode))
             return await self._taken(opened)
 
-    def host(self, opened: Opened) -> Hosted:
-        hosted = self._open[opened.door.id] = Hosted(opened, self.terms, self._told)
+    def host(self, opened: Opened, *, attended: bool = False) -> Hosted:
+        hosted = Hosted(opened, self.terms, self._told, attended=attended)
+        self._open[opened.door.id] = hosted
         self._wake()
         return hosted
 
@@ -164,3 +176,9 @@ class Hosting:
 
 def _stopping() -> Refused:
     return Refused(503, "stopping", "The server is being stopped and takes nothing new.", retry_after=5)
+
+
+def _fresh(hosted: Hosted) -> Known:
+    """A session that is open and has nothing on record yet."""
+    state = hosted.door.state
+    return Known(hosted.door.id, cwd=state.cwd, model=f"{state.card.provider}/{state.card.id}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 from agent_cli.cli.entry import run
 from tests.fakes.http_server import Say
 from tests.fakes.served import served
-from tests.fakes.serving import LISTEN, ask, follow, running
+from tests.fakes.serving import LISTEN, ROOT, ask, follow, running
 
 SLOW = {"text": "slow " * 100, "pace_ms": 100}
 
@@ -92,6 +94,48 @@ def test_one_session_of_its_own_is_served_beside_an_unattended_run(project, scri
         assert ask(f"{url}/sessions/{session}")["open"] is True
 
 
+def test_the_session_of_a_person_is_served_beside_him(project, script):
+    replies = script(
+        {"calls": [{"name": "write_file", "arguments": {"path": "b.txt", "content": "new\n"}}]},
+        {"text": "Hi from it."},
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "agent_cli",
+        "--no-tui",
+        "--attach-listen",
+        "127.0.0.1:0",
+        "--script",
+        str(replies),
+    ]
+    process = subprocess.Popen(
+        command, cwd=project, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        url = process.stderr.readline().split("served at ")[1].split(",")[0]
+        (row,) = ask(f"{url}/sessions")["sessions"]
+        place = f"{url}/sessions/{row['id']}"
+        assert (ask(place)["seq"], row["turns"]) == (0, 0), "nothing was said yet"
+        assert ask(f"{place}/guardrails")["watchdog"] == "warn", "as with a person there"
+        assert ask(f"{place}/inject", {"message": "from elsewhere"})["queued"] is False
+        follow(f"{place}/events", "approval-requested")
+        (asked,) = ask(place)["pending_approvals"]
+        assert ask(f"{place}/approvals/{asked['call_id']}", {"decision": "approve"})["allowed"] is True
+        follow(f"{place}/events", "turn-completed")
+        told, _ = process.communicate("", timeout=20)
+        assert process.returncode == 0
+        assert "Hi from it." in told
+        assert (project / "b.txt").read_text() == "new\n"
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate(timeout=20)
+    with pytest.raises(urllib.error.URLError):
+        ask(f"{url}/healthz")
+
+
 def test_it_listens_wider_only_with_a_token(project, monkeypatch, capfd):
     monkeypatch.chdir(project)
     assert run(["serve", "--listen", "0.0.0.0:0"]) == 2
@@ -123,6 +167,7 @@ WRONG = [
     (["serve", "token", "add", "x", "--scope", "root"], "--scope is one of"),
     (["--attach-listen", "127.0.0.1:0", "-p", "hi"], "do not go together"),
     (["--attach-listen", "127.0.0.1:0", "hi"], "add --no-repl"),
+    (["--no-tui", "--attach-listen", "0.0.0.0:0", "hi"], "there is no token"),
     (["--no-repl", "--attach-listen", "nowhere"], "takes HOST:PORT"),
     (["--no-repl", "--attach-listen", "127.0.0.1:0", "--output-format", "json"], "do not go together"),
 ]
