@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from rich.cells import cell_len
 from textual import on
@@ -78,8 +77,7 @@ class Picker(Vertical):
     def _mounted(self) -> None:
         self._fit()
         # Textual leaves the type of a screen's result open
-        laid_out: Any = self.screen.screen_layout_refresh_signal  # pyright: ignore[reportUnknownMemberType]
-        laid_out.subscribe(self, self._fit)
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._fit)  # pyright: ignore[reportUnknownMemberType]
         self.query_one(Input).focus()
         self._say("…")
         self.run_worker(self._fill())
