@@ -54,8 +54,12 @@ class Staging:
     def pick(self, picking: Picking) -> None:
         from agent_cli.tui.picker import Picker
 
+        def chosen(key: str) -> None:
+            self._around.query_one(Reader).to_end()  # what comes of it is told there
+            picking.chosen(key)
+
         self.close()
-        self._picker = Picker(picking, self._closed, self._typed)
+        self._picker = Picker(picking._replace(chosen=chosen), self._closed, self._typed)
         self._around.mount(self._picker, before=self._composer)
 
     def _typed(self, key: Key) -> None:

@@ -257,7 +257,8 @@ def _figures(state: State, ink: Ink) -> list[Piece]:
     if state.turn_steps and state.running:
         steps = f"step {state.turn_steps}" + (f"/{limits.max_steps}" if limits.max_steps else "")
         made = state.turn_calls + (state.turn_calls_below if limits.max_tool_calls else 0)
-        calls = f"{made}" + (f"/{limits.max_tool_calls}" if limits.max_tool_calls else "") + " calls"
+        most = f"/{limits.max_tool_calls}" if limits.max_tool_calls else ""
+        calls = f"{made}{most} call{'s' * (made != 1 or bool(most))}"
         found.append(Piece(6, (((f"{steps} · {calls}", ink.dim),), ((steps, ink.dim),), ())))
     if state.started:
         found.append(_cost(state, ink))

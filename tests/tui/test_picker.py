@@ -71,3 +71,15 @@ async def test_a_long_list_takes_no_more_room_than_it_shows():
         await until(pilot, lambda: picker.size.height == 2 + 8)
         strike(app, "row 39")
         await until(pilot, lambda: picker.size.height == 2 + 1)
+
+
+async def test_what_comes_of_a_choice_is_seen():
+    async with screen(size=(80, 24)) as (app, pilot):
+        strike(app, "/help")
+        await pilot.press("enter")
+        await sees(pilot, "Beginnings")
+        await until(pilot, lambda: not app.conversation.reader.follows)
+        app.conversation.stage.pick(Picking("Which?", lambda: [Row("a", "the first")], lambda _: None))
+        await sees(pilot, "the first")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.conversation.reader.follows)

@@ -212,3 +212,12 @@ def test_a_question_that_waits_for_long_says_what_it_holds_up():
     assert held_up(state, 252.0) == " 4m 12s, holds up 2 more calls and 1 message"
     state.open_calls, state.waiting = len(state.pending), {}
     assert held_up(state, 75.0) == " 1m 15s"
+
+
+def test_one_call_is_no_calls():
+    session = FakeSession()
+    session.play(ev.TurnStarted("m"), ev.StepStarted("m"))
+    session.state.turn_calls = 1
+    assert "1 call  " in bar(session.state, 240, MOVING)
+    session.state.turn_calls = 2
+    assert "2 calls  " in bar(session.state, 240, MOVING)
