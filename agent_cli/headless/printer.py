@@ -55,17 +55,18 @@ class Voice:
             message = one_line(result.error.message, 2_000)
             self._say(Level.QUIET, f"agent: {tag}{message} (exit {result.exit_code})")
 
-    def waiting(self, seconds: float) -> None:
+    def waiting(self, seconds: float, reason: str = "") -> None:
         """Counts down: on a terminal in one line, which the next one replaces; else a line every ten seconds."""
         left = math.ceil(seconds)
+        told = f"waits for room, {left} s" if reason.startswith("pool ") else f"asks again in {left} s"
         if self.level <= Level.QUIET or left < 1:
             return
         if self._stream.terminal:
             self.before_line()
-            self._stream.write(f"{ERASE}agent: asks again in {left} s; Ctrl+C stops")
+            self._stream.write(f"{ERASE}agent: {told}; Ctrl+C stops")
             self._counting = True
         elif left % 10 == 0 and left != self._counted:
-            self.note(f"asks again in {left} s")
+            self.note(told)
         self._counted = left
 
     def counted(self) -> None:
@@ -101,7 +102,7 @@ class Printer:
 
     def event(self, event: ev.Event) -> None:
         if isinstance(event, ev.Waiting):
-            self.voice.waiting(event.seconds)
+            self.voice.waiting(event.seconds, event.reason)
         elif isinstance(event, ev.Entry):
             self.voice.entry(event)
 

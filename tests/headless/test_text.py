@@ -214,6 +214,12 @@ async def test_a_wait_is_counted_down():
     assert err == "agent: asks again in 20 s\nagent: asks again in 10 s\n"
 
 
+async def test_a_wait_for_a_pool_is_no_question_to_a_service():
+    wait = ev.Waiting(30.0, "pool p: 2 of 2 tool calls of this minute were made")
+    _, _, err = await play(ev.StepStarted("m"), wait, wait, *step("right"), DONE)
+    assert err == "agent: waits for room, 30 s\n"
+
+
 async def test_on_a_terminal_a_wait_is_counted_down_in_one_line_which_goes_away():
     waits = [ev.Waiting(left, "overloaded") for left in (2.0, 1.0)]
     shown = await on_terminal(ev.StepStarted("m"), *waits, *step("right"), DONE)
