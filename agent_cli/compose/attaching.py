@@ -70,7 +70,9 @@ class Attached:
         return self._opened
 
     def sources(self) -> Sources:
-        return Sources(models=Known(self._options).model_names, watchdog=self._watchdog)
+        return Sources(
+            models=Known(self._options).model_names, watchdog=self._watchdog, elsewhere=self._wire.url
+        )
 
     async def in_lines(self) -> int:
         from agent_cli.repl.conversation import Conversation

@@ -56,7 +56,7 @@ async def _converse(options: RunOptions, first: str, *, terminal: bool) -> int:
 
 def asker_of(history: History, *, terminal: bool) -> Asker:
     def names(start: str) -> list[str]:
-        return [command.name for command in book.matching(start) if command.name not in lacks(screen=True)]
+        return [command.name for command in book.matching(start, lacks=lacks(screen=True))]
 
     if terminal and os.environ.get("TERM", "") not in ("", "dumb"):
         return Terminal(history, names)

@@ -55,7 +55,8 @@ class Surface(Protocol):
 
 
 class Desk:
-    """The host of the slash commands. `unsent` waits for a session to open.
+    """The host of the slash commands. `unsent` waits for a session to open, `early` are commands that wait until the
+    operator's own are known; None when they are.
 
     `compacting` is the time since when an ordered compaction runs, in epoch seconds; 0 while none does. `rewinding` says that
     nobody knows yet what came of a rewind that was ordered, `broken` that the session cannot go on.
@@ -77,7 +78,7 @@ class Desk:
         self.leave = leave
         self.ledger = Ledger()
         self.guide = guide
-        self.lacks = lacks
+        self.lacks = lacks | book.AWAY if sources.elsewhere else lacks
         self.compacting = 0.0
         self.rewinding = False
         self.broken = False
@@ -85,6 +86,7 @@ class Desk:
         self._surface = surface
         self.stage = surface.stage
         self.own: tuple[Slash, ...] = ()
+        self.early: list[str] | None = []
         self._mode: Mode = welcome.mode
 
     @property
@@ -131,17 +133,28 @@ class Desk:
     ) -> bool:
         """A line or message of the operator; False where it is not taken and stays in the composer."""
         if text.startswith("/") and "/" not in text.split(maxsplit=1)[0][1:] and "\n" not in text:
-            shown = book.run(self, text)
-            if shown is not None:
-                self._surface.tell(shown)
-            name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
-            return name not in self.lacks and book.find(name, book.own_of(self)) is not None
+            return self._command(text)
         if text.startswith("#") and "\n" not in text and text.strip("# "):
             shown = remember(self, text.lstrip("# ").strip())
             if shown is not None:
                 self._surface.tell(shown)
             return True
         return self.say(text, when, files, typed)
+
+    def _command(self, line: str) -> bool:
+        """False where there is none of that name, so that it stays to be mended."""
+        name = line[1:].split(maxsplit=1)[0] if line[1:].strip() else ""
+        command = book.find(name, book.own_of(self))
+        if command is None and name and self.early is not None and self.sources.workplace is not None:
+            self.early.append(line)
+            self._surface.tell(
+                Note(f"/{name} waits: commands of your own and skills are known when the session is open.")
+            )
+            return True
+        shown = book.run(self, line)
+        if shown is not None:
+            self._surface.tell(shown)
+        return command is not None and command.name not in self.lacks
 
     def say(
         self,

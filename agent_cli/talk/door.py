@@ -243,6 +243,7 @@ class Sources(NamedTuple):
     `sessions` is None where none are kept, `workplace` where nobody knows the files. `models`, `files` (paths below the working directory) and `symbols` may take a while and are called in a thread. `watchdog` is its mode, "" where nobody knows it.
     `examine` looks whether everything needed is there, None where nobody can; it blocks.
     `gates` are what decides about calls beside mode and rules, with how it is set.
+    `elsewhere` is the address of the server on which the session runs, "" where it runs in this process.
     """
 
     models: Callable[[], Sequence[str]] = tuple
@@ -254,6 +255,7 @@ class Sources(NamedTuple):
     workplace: Workplace | None = None
     examine: Callable[[], Sequence[Condition]] | None = None
     symbols: Callable[[], Sequence[Symbol]] = tuple
+    elsewhere: str = ""
 
 
 class Leave(Plain, frozen=True):

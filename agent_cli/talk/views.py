@@ -20,8 +20,8 @@ CELLS = 16
 """Of the gauge in /context: it does not wrap at 40 columns."""
 
 
-def context(state: State, shares: Sequence[Share] = ()) -> Table | Filling:
-    """What fills the window, and how it was and will be reduced."""
+def context(state: State, shares: Sequence[Share] = (), *, elsewhere: bool = False) -> Table | Filling:
+    """What fills the window, and how it was and will be reduced: by settings that are not known `elsewhere`."""
     window, used, limit = state.card.window, state.context_tokens, state.context_limit
     about = "~" if state.context_estimated else ""
     if not state.boundaries.measured and shares:  # no service has counted anything
@@ -33,7 +33,8 @@ def context(state: State, shares: Sequence[Share] = ()) -> Table | Filling:
     if window:
         rows.append(("filled", f"{''.join(gauge(used, window, limit, CELLS))} {about}{used / window:.1%}"))
         rows.append(("left", f"{about}{max(window - used, 0):,} tokens"))
-    rows.append(("compaction", _compaction(state, used, about)))
+    away = "as it is set where the session runs; /compact reduces the conversation now"
+    rows.append(("compaction", away if elsewhere else _compaction(state, used, about)))
     rows.append(("so far", _reduced(state)))
     rows.extend(boundaries(state, time()))
     rows.append(("session", f"turn {state.turn}, {_requests(state.total)}, {state.calls} tool calls"))

@@ -288,7 +288,7 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette lists what the slash lists, and what has a key everywhere."""
         for command in book.COMMANDS:
-            if command.name != "quit":
+            if command.name not in {"quit", *self.conversation.desk.lacks}:
                 line = f"/{command.name}"
                 yield SystemCommand(line, command.description, lambda line=line: self._order(line))
         yield SystemCommand("theme", "other colours", self.action_change_theme)

@@ -46,7 +46,8 @@ class Completion:
         if not text.startswith(MODEL):
             self._names = None
             starts = text.startswith("/") and " " not in text
-            return of_commands(book.matching(text[1:], book.own_of(self._desk))) if starts else []
+            desk = self._desk
+            return of_commands(book.matching(text[1:], book.own_of(desk), desk.lacks)) if starts else []
         return [] if "\n" in text else self._models(text[len(MODEL) :])
 
     def _resources(self, head: str, typed: str, tail: str) -> list[Choice]:

@@ -37,12 +37,18 @@ from tests.tui.samples import asks, whole_turn
 class Board:
     """The surface of a desk, as text."""
 
-    def __init__(self, session: FakeSession | None = None, *, models: Sequence[str] = ("a-1", "b-2")) -> None:
+    def __init__(
+        self,
+        session: FakeSession | None = None,
+        *,
+        models: Sequence[str] = ("a-1", "b-2"),
+        elsewhere: str = "",
+    ) -> None:
         self.items: list[Answer] = []
         self.wiped = 0
         self.left = 0
         self.stage = Opened(self.tell)
-        sources = Sources(lambda: models, lambda: ("bash:git diff*", "deny bash:rm*"))
+        sources = Sources(lambda: models, lambda: ("bash:git diff*", "deny bash:rm*"), elsewhere=elsewhere)
         self.desk = Desk(Welcome(), self, sources, self.leave, KeyGuide(Keys()))
         if session is not None:
             self.desk.attach(session)
@@ -177,6 +183,27 @@ def test_permissions_list_what_waits_and_what_was_granted(session: FakeSession):
 def test_a_name_that_is_typed_in_full_comes_before_those_that_only_begin_with_it():
     assert [command.name for command in book.matching("mode")] == ["mode", "model"]
     assert [command.name for command in book.matching("mod")] == ["model", "mode"]
+
+
+def test_a_name_counts_more_than_another_name_of_a_command():
+    assert [command.name for command in book.matching("con")] == ["context", "resume"]
+
+
+def test_what_does_not_go_over_http_is_not_offered_and_says_why(session: FakeSession):
+    board = Board(session, elsewhere="http://127.0.0.1:7777")
+    for line in ("/mcp", "/diff", "/continue", "/new", "/skills", "/btw why?"):
+        assert "does not go over HTTP: the session runs at http://127.0.0.1:7777." in board.run(line, 200)
+    assert "AGENTS.md does not go over HTTP" in board.run("# keep it short", 200)
+    assert "Skills and commands of your own" in board.run("/reles", 200)
+    assert "/resume" not in board.run("/help")
+    assert book.matching("dif", lacks=board.desk.lacks) == []
+    assert not board.desk.take("/continue"), "what is refused stays where it was typed"
+
+
+def test_the_window_of_a_session_elsewhere_says_nothing_of_its_settings(session: FakeSession):
+    assert "off; /compact" in Board(session).run("/context", 120)
+    text = Board(session, elsewhere="http://127.0.0.1:7777").run("/context", 120)
+    assert "as it is set where the session runs" in text
 
 
 def test_the_model_is_chosen_from_a_list(session: FakeSession):

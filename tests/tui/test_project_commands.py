@@ -13,6 +13,7 @@ from agent_cli.talk.changed import Changed
 from agent_cli.talk.commands import own, skills
 from agent_cli.talk.door import Door, Instructed, Prompt, Skilled, Sources
 from agent_cli.talk.health import Condition
+from agent_cli.talk.learning import learn_commands
 from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.samples import DIFF
@@ -308,3 +309,16 @@ def test_a_command_that_chooses_for_its_turn_waits_for_the_present_one():
     assert "a turn is running: wait for its end" in " ".join(made.run("/ship 1.3").split())
     assert len(session.commands) == 1
     assert "/p/bad.md:1: no end" in made.run("/bad", 120)
+
+
+async def test_a_command_that_was_typed_while_the_session_opens_is_run_when_it_is_known():
+    session, desk = FakeSession(), Desk()
+    made = Board()
+    made.desk.sources = made.desk.sources._replace(workplace=desk)
+    assert "/ship waits" in made.run("/ship 1.2", 120)
+    assert "/shipp waits" in made.run("/shipp", 120)
+    made.desk.attach(session)
+    assert await learn_commands(made.desk) == ""
+    assert session.commands == [Say((Text("Release 1.2. 1.2"),))]
+    assert made.stage.written == ["/shipp"], "what nobody knows is given back"
+    assert "There is no command /shipp." in made.run("/shipp", 120)

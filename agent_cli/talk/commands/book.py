@@ -25,7 +25,7 @@ from agent_cli.talk.commands import (
     tools,
     work,
 )
-from agent_cli.talk.commands.command import Command, Host
+from agent_cli.talk.commands.command import Command, Host, away
 
 
 def own_of(host: Host) -> Sequence[Command]:
@@ -38,22 +38,30 @@ def find(name: str, own: Sequence[Command] = ()) -> Command | None:
     return next((command for command in (*COMMANDS, *own) if name in (command.name, *command.aliases)), None)
 
 
-def nearest(name: str) -> str:
+def nearest(name: str, lacks: frozenset[str] = frozenset()) -> str:
     """A command that may have been meant, "" for none."""
     import difflib
 
-    known = [known for command in COMMANDS for known in (command.name, *command.aliases)]
+    usable = [command for command in COMMANDS if command.name not in lacks]
+    known = [known for command in usable for known in (command.name, *command.aliases)]
     return next(iter(difflib.get_close_matches(name, known, n=1)), "")
 
 
-def matching(start: str, own: Sequence[Command] = ()) -> list[Command]:
-    """The commands whose name or alias begins with that; first the one that it names."""
+def matching(start: str, own: Sequence[Command] = (), lacks: frozenset[str] = frozenset()) -> list[Command]:
+    """The commands whose name or alias begins with that: first the one that it names, last those by an alias alone."""
     found = [
         command
         for command in (*COMMANDS, *own)
-        if any(name.startswith(start) for name in (command.name, *command.aliases))
+        if command.name not in lacks
+        and any(name.startswith(start) for name in (command.name, *command.aliases))
     ]
-    return sorted(found, key=lambda command: start not in (command.name, *command.aliases))
+    return sorted(
+        found,
+        key=lambda command: (
+            start not in (command.name, *command.aliases),
+            not command.name.startswith(start),
+        ),
+    )
 
 
 def run(host: Host, line: str) -> Answer | None:
@@ -61,10 +69,14 @@ def run(host: Host, line: str) -> Answer | None:
     name, _, rest = line[1:].partition(" ")
     command = find(name, own_of(host))
     if command is not None and command.name in host.lacks:
+        if command.name in AWAY and host.sources.elsewhere:
+            return away(host, f"/{command.name}")
         return Note(f"/{command.name} is about a screen, and there is none here.", "warning")
     if command is None:
-        near = nearest(name)
+        near = nearest(name, host.lacks)
         hint = f"Did you mean /{near}?" if near else "/help lists them."
+        if host.sources.elsewhere:
+            hint += " Skills and commands of your own are there where the session runs, not here."
         return Note(f"There is no command /{name}. {hint}", "error")
     return command.run(host, rest.strip())
 
@@ -108,5 +120,10 @@ COMMANDS: tuple[Command, ...] = (
     *colours.COMMANDS,
     *screen.COMMANDS,
 )
+
+AWAY = frozenset(
+    command.name for command in (*project.COMMANDS, *sessions.COMMANDS, *servers.COMMANDS, *skills.COMMANDS)
+) - {"review", "init"} | {"btw"}
+"""What needs the files or the sessions of the machine on which the session runs."""
 
 NAMES = frozenset(name for command in COMMANDS for name in (command.name, *command.aliases))

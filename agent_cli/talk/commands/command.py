@@ -97,5 +97,13 @@ def ordered(host: Host, order: Order) -> Answer | None:
     return None
 
 
+def away(host: Host, what: str) -> Note:
+    """What is refused because the session runs elsewhere."""
+    return Note(
+        f"{what} does not go over HTTP: the session runs at {host.sources.elsewhere}. Use it in a terminal on that machine.",
+        "warning",
+    )
+
+
 def not_yet() -> Note:
     return Note("There is no session yet; try again when it is open.", "warning")

@@ -10,7 +10,9 @@ from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
 
 def _context(host: Host, _rest: str) -> Answer:
     session = host.session
-    return views.context(session.state, session.shares()) if session else not_yet()
+    if session is None:
+        return not_yet()
+    return views.context(session.state, session.shares(), elsewhere=bool(host.sources.elsewhere))
 
 
 def _btw(host: Host, rest: str) -> Answer | None:

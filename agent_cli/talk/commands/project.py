@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_cli.kernel.commands import Say
 from agent_cli.kernel.messages import Text
 from agent_cli.talk.answers import Answer, Note, Table
-from agent_cli.talk.commands.command import Command, Host, not_yet, ordered
+from agent_cli.talk.commands.command import Command, Host, away, not_yet, ordered
 from agent_cli.talk.stage import Wish
 
 UNKNOWN = Note("Nothing is known of the project here.", "warning")
@@ -57,7 +57,7 @@ def remember(host: Host, line: str) -> Answer | None:
     """A line of the operator for the project's instructions."""
     workplace = host.sources.workplace
     if workplace is None:
-        return UNKNOWN
+        return away(host, "A line for AGENTS.md") if host.sources.elsewhere else UNKNOWN
 
     def work() -> Answer:
         return Note(
