@@ -184,12 +184,11 @@ class Facts(Plain, frozen=True):
     """What rules may know. `roots` are (absolute resolved path, "r" | "w" | "rw").
 
     `attended` is False where nobody can answer. `grants` are rules given for this session. `control` are resolved
-    paths whose writing needs its own live approval in every mode.
-    `needs_plan` says why nothing may be changed before a plan is recorded, "" where it may.
-    `approves_plans` is set where the operator is asked about each plan. `tools` are those that the model has.
-    `killed` pairs tools with the kill switch that closes them, "*" for all. `search_gate` says what becomes of shell
-    lines that only search. `url_allow` and `url_deny` are rules for hosts. `questions` of the model are answered also
-    where nobody approves.
+    paths whose writing needs its own live approval in every mode. `needs_plan` says why nothing may be changed before a
+    plan is recorded, "" where it may. `approves_plans` is set where the operator is asked about each. `tools` are those
+    that the model has. `killed` pairs tools with the kill switch that closes them, "*" for all. `search_gate` says what
+    becomes of shell lines that only search. `url_allow` and `url_deny` are rules for hosts. `questions` of the model are answered also
+    where nobody approves. `workplaces` are directories that were made for an agent: what lies there is none of `control`.
     """
 
     mode: Mode
@@ -207,6 +206,7 @@ class Facts(Plain, frozen=True):
     url_deny: tuple[str, ...] = ()
     questions: bool = False
     killed: tuple[tuple[str, str], ...] = ()
+    workplaces: tuple[str, ...] = ()
 
 
 class Ruling(Plain, frozen=True):

@@ -29,7 +29,9 @@ LOST = "[{name} was cut short: the process stopped while it ran. {had}]"
 HAD, HAD_NOTHING = "What it had said until then follows", "It had said nothing until then"
 YET_UNTOLD = "the agent {name} {ended}; the model gets its report with your next message"
 ENDED = {True: "has finished", False: "was cut short"}
-REPORT = "Report of the agent {name}, which you started in the background. These are its words, not the operator's.\n\n{text}"
+REPORT = (
+    "Report of the agent {name}, which you started{how}. These are its words, not the operator's.\n\n{text}"
+)
 PLACE = "It worked in {place}; what it changed is still there."
 NO_SLOT = "{most} agents work already ({names}). Wait for one with check_agent, or stop one with stop_agent."
 ONLY_INLINE = "an agent that was started by another one cannot run in the background: leave `background` out."
@@ -159,7 +161,8 @@ def deliver(core: Core) -> int:
     waiting = list(core.state.reports.items())
     for branch, digest in waiting:
         row = core.state.subtasks.get(branch)
-        told = REPORT.format(name=row.label if row else branch, text=digest)
+        how = " in the background" if row and row.background else ""
+        told = REPORT.format(name=row.label if row else branch, how=how, text=digest)
         core.record(ev.OperatorMessage((Text(told),), by="product", subtask=branch))
     return len(waiting)
 
@@ -181,6 +184,7 @@ def recover(core: Core) -> tuple[str, ...]:
                 row.model,
                 row.branch,
                 report=True,
+                agent=row.agent,
             )
         )
     rows = [core.state.subtasks[branch] for branch in core.state.reports if branch in core.state.subtasks]

@@ -166,7 +166,15 @@ async def finish(begun: Begun) -> SubtaskResult:
     report = terms is not None and terms.background
     core.record(
         ev.SubtaskCompleted(
-            spec.name, result.outcome, result.digest, result.usage, result.cost, result.model, branch, report
+            spec.name,
+            result.outcome,
+            result.digest,
+            result.usage,
+            result.cost,
+            result.model,
+            branch,
+            report,
+            terms.agent if terms else "",
         )
     )
     if begun.course.cancelled:
@@ -247,7 +255,9 @@ def _narrowed(core: Core, parts: Parts, terms: Terms) -> Parts:
     return msgspec.structs.replace(
         parts,
         started=msgspec.structs.replace(parts.started, cwd=station.cwd),
-        facts=msgspec.structs.replace(parts.facts, roots=((station.root, "rw"), *elsewhere)),
+        facts=msgspec.structs.replace(
+            parts.facts, roots=((station.root, "rw"), *elsewhere), workplaces=(station.root,)
+        ),
         snapshots=None,  # what is done there is no change of the project
         nested=nothing_joins,
     )

@@ -154,11 +154,11 @@ def _note(event: ev.Recorded) -> Line | None:
 def _subtask(event: ev.SubtaskStarted | ev.SubtaskCompleted) -> str:
     """An agent is called by its number, too."""
     match event:
-        case ev.SubtaskStarted(task=task, agent=agent, background=background):
+        case ev.SubtaskStarted(task=task, background=background):
             how = f"started{' in the background' * background}: {task}"
-        case ev.SubtaskCompleted(outcome=outcome, report=agent):
+        case ev.SubtaskCompleted(outcome=outcome):
             how = f"ended: {outcome}"
-    what = f"agent {event.subtask.rpartition(':')[2]}" if agent else f"subtask {event.name}"
+    what = f"agent {event.subtask.rpartition(':')[2]}" if event.agent else f"subtask {event.name}"
     return f"{what} {how}"
 
 

@@ -211,7 +211,8 @@ class SubtaskStarted(Value, frozen=True, tag="subtask-started"):
 class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
     """`digest` is all that the one who started it gets. Tokens and USD were reported in the branch before.
 
-    `report` says that no result of a call brings the digest: it joins the conversation with the next request.
+    `report` says that no result of a call brings the digest: it joins the conversation with the next request. `agent` is
+    the definition that it was started by, "" for none.
     """
 
     name: str
@@ -222,6 +223,7 @@ class SubtaskCompleted(Value, frozen=True, tag="subtask-completed"):
     model: str = ""
     subtask: str = ""
     report: bool = False
+    agent: str = ""
 
 
 class OperatorNote(Value, frozen=True, tag="operator-note"):

@@ -377,10 +377,10 @@ def _control_touched(proposal: Proposal, facts: Facts) -> str | None:
         if use.access == "w" and _REPOSITORY.search(use.path):
             return use.path
     roots = {root for root, _ in facts.roots}
+    uses = [use for use in touches.paths if touches.effect != "write" or use.access == "w"]
+    uses = [use for use in uses if not any(_holds(place, use.path) for place in facts.workplaces)]
     for control in facts.control:
-        for use in touches.paths:
-            if touches.effect == "write" and use.access != "w":
-                continue
+        for use in uses:
             above = (
                 use.access == "w"
                 and use.path not in roots

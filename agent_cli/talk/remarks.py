@@ -115,8 +115,7 @@ def _work(event: ev.PlanRecorded | ev.PlanRevoked | ev.SubtaskStarted | ev.Subta
 
 def named(event: ev.SubtaskStarted | ev.SubtaskCompleted) -> str:
     """What people call it: an agent has a number, by which it can be looked at and stopped."""
-    is_agent = event.agent if isinstance(event, ev.SubtaskStarted) else event.report
-    return f"agent {event.subtask.rpartition(':')[2]}" if is_agent else f"subtask {event.name}"
+    return f"agent {event.subtask.rpartition(':')[2]}" if event.agent else f"subtask {event.name}"
 
 
 def _guardrail(

@@ -169,6 +169,17 @@ def test_only_a_rule_that_spells_out_the_secret_passes() -> None:
 # ── control-plane files ──
 
 
+def test_a_place_that_was_made_for_an_agent_holds_no_control_files_because_of_where_it_lies() -> None:
+    place = "/home/u/.agents/worktrees/s/maker-1"
+    inside = Facts(
+        "yolo", True, ((place, "rw"), (ROOT, "r")), control=("/home/u/.agents",), workplaces=(place,)
+    )
+    assert judge(write(f"{place}/a.py"), inside).verdict == "allow"
+    assert judge(write("/home/u/.agents/config.json"), inside).rule == "control-plane"
+    assert judge(write(f"{place}/.agents/config.json"), inside).rule == "control-plane"
+    assert judge(write(f"{place}/.git/hooks/pre-commit"), inside).rule == "control-plane"
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("control", CONTROL)
 def test_a_control_file_needs_its_own_answer_in_every_mode(mode: Mode, control: str) -> None:

@@ -123,7 +123,9 @@ def test_the_card_of_its_call_goes_on_telling_how_far_it_is_when_the_turn_is_ove
     assert "in the background · large-1 · 1 step · $0.020 · write_file b.py" in text
     digest = "[writer-2 finished.]\nwrote b.py"
     text = told.tell(
-        ev.SubtaskCompleted("writer", "completed", digest, Usage(), 0.02, "large-1", WRITER, report=True)
+        ev.SubtaskCompleted(
+            "writer", "completed", digest, Usage(), 0.02, "large-1", WRITER, report=True, agent="writer"
+        )
     )
     assert "completed · large-1 · 1 step · $0.020" in text
     assert "agent writer-2: done" in text
