@@ -15,6 +15,10 @@ from agent_cli.kernel.pictures import LARGEST_IMAGE, LARGEST_PDF, LARGEST_SIDE, 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
+LARGEST_TEXT = 2_000_000
+"""Characters of one result: all of them are looked through for secrets, and meanwhile nothing else happens."""
+MOST_PIECES = 1_000
+CUT = "[cut: the server returned more than the {most:,} characters, or {pieces:,} pieces, that are taken of one result]"
 NOTHING = "(the tool returned nothing)"
 
 
@@ -24,9 +28,26 @@ def output_of(result: CallToolResult) -> Output:
     structured = result.structured_content
     if structured is not None and not any(isinstance(block, Text) and block.text.strip() for block in blocks):
         blocks = (*blocks, Text(json.dumps(structured, ensure_ascii=False, indent=1)))
+    blocks = tuple(_bounded(blocks))
     return Output(
         blocks or (Text(NOTHING),), ok=not result.is_error, empty=not blocks and not result.is_error
     )
+
+
+def _bounded(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The beginning of what is too much, and that it is."""
+    left, cut = LARGEST_TEXT, Text(CUT.format(most=LARGEST_TEXT, pieces=MOST_PIECES))
+    for at, block in enumerate(blocks):
+        if at == MOST_PIECES:
+            yield cut
+            return
+        if isinstance(block, Text):
+            if len(block.text) > left:
+                yield Text(block.text[:left])
+                yield cut
+                return
+            left -= len(block.text)
+        yield block
 
 
 def blocks_of(content: Iterable[Any]) -> Iterator[Block]:
