@@ -11,6 +11,7 @@ import typer
 from agent_cli.cli.command import as_json, options_of, table
 from agent_cli.cli.values import UsageError
 from agent_cli.compose import served
+from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import prepare
 from agent_cli.config.sources import Loaded
 from agent_cli.kernel.errors import ConfigError
@@ -30,6 +31,7 @@ Mine = Annotated[
     bool, typer.Option("--user", help="In your own mcp.json, for all projects, instead of the project's.")
 ]
 IN_PLAIN = "note: a secret stands in {file}. Put it into a variable, and ${{env:NAME}} into the file.\n"
+UNTRUSTED = "note: this project is not trusted, so its {files} does not count. Start once with --trust.\n"
 TEST_SECONDS = 60.0
 
 
@@ -45,7 +47,8 @@ def list_servers(ctx: typer.Context, as_list: AsJson = False) -> None:
         rows = [(each.name, each.where, each.origin, each.state) for each in found]
         typer.echo(table(("server", "reached", "named in", ""), rows))
     else:
-        typer.echo("There are no servers. Add one: agent-cli mcp add NAME COMMAND…")
+        none = "No server counts here yet." if _waiting(loaded) else "There are no servers."
+        typer.echo(f"{none} Add one: agent-cli mcp add NAME COMMAND…")
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -82,7 +85,11 @@ def add(
     place = served.directory(options, "user" if user else "project")
     served.changed(options, place, lambda: add_server(place, name, entry))
     file = place / "mcp.json"
-    typer.echo(f"{name} is in {file} now. Try it: agent-cli mcp test {name}")
+    waits = [] if user else _waiting_in(options)
+    how = f"agent-cli --trust mcp test {name}" if waits else f"agent-cli mcp test {name}"
+    typer.echo(f"{name} is in {file} now. Try it: {how}")
+    if waits:
+        typer.echo(UNTRUSTED.format(files=" and ".join(waits)), err=True, nl=False)
     if any("${env:" not in value for value in entry.get("headers", {}).values()):
         typer.echo(IN_PLAIN.format(file=file), err=True, nl=False)
 
@@ -114,9 +121,9 @@ def try_them(
     loaded = prepare(options)
     known = [each.name for each in served.described(options, loaded)]
     wanted = names or known
-    if unknown := [name for name in wanted if name not in known]:
-        _left_out(loaded)
-        raise ConfigError(f"There is no server '{unknown[0]}'; there are {', '.join(known) or 'none'}.")
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ConfigError(_unknown(unknown[0], known, _waiting(loaded)))
     found = served.probe(options, loaded, wanted, TEST_SECONDS)
     _left_out(loaded)
     if as_list:
@@ -126,7 +133,7 @@ def try_them(
 
         for each in found:
             typer.echo(f"{each.name}\n{table(('', ''), details(each)).strip()}\n")
-    if any(each.state != "ready" for each in found):
+    if any(each.state != "ready" for each in found) or (not names and _waiting(loaded)):
         raise typer.Exit(1)
 
 
@@ -137,8 +144,9 @@ def login(ctx: typer.Context, name: Name) -> None:
     loaded = prepare(options)
     found = served.log_in(options, loaded, name, _go)
     if found is None:
-        _left_out(loaded)
-        raise ConfigError(f"There is no server '{name}'. `agent-cli mcp list` lists them.")
+        raise ConfigError(
+            _unknown(name, [each.name for each in served.described(options, loaded)], _waiting(loaded))
+        )
     if found.state != "ready":
         typer.echo(f"{name}: {found.problem or 'nobody logged in'}", err=True)
         raise typer.Exit(1)
@@ -188,11 +196,29 @@ def _parted(word: str, mark: str, option: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def _waiting(loaded: Loaded) -> list[str]:
+    """The project's files of servers that do not count before it is trusted."""
+    return [name for name in loaded.left_out if Path(name).name in ("mcp.json", ".mcp.json")]
+
+
+def _waiting_in(options: RunOptions) -> list[str]:
+    """Of a project whose config is wrong nothing is known; other commands say that."""
+    try:
+        return _waiting(prepare(options))
+    except ConfigError:
+        return []
+
+
 def _left_out(loaded: Loaded) -> None:
     """What waits for trust is not started, and not hidden either."""
-    left_out = [name for name in loaded.left_out if Path(name).name in ("mcp.json", ".mcp.json")]
-    if left_out:
-        typer.echo(
-            f"note: this project is not trusted, so its {' and '.join(left_out)} does not count. Start once with --trust.",
-            err=True,
+    if files := _waiting(loaded):
+        typer.echo(UNTRUSTED.format(files=" and ".join(files)), err=True, nl=False)
+
+
+def _unknown(name: str, known: list[str], waiting: list[str]) -> str:
+    if waiting:
+        return (
+            f"No server '{name}' counts here: this project is not trusted, so its {' and '.join(waiting)} does not count. "
+            "Look at what it brings, then say --trust: agent-cli --trust mcp …"
         )
+    return f"There is no server '{name}'; there are {', '.join(known) or 'none'}."

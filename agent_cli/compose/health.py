@@ -60,6 +60,7 @@ def _config(loaded: Loaded) -> Iterator[Condition]:
     yield from _skills(loaded)
     yield from _hooks(loaded)
     yield from _prompts(loaded)
+    yield from _agents(loaded)
     if loaded.left_out:
         yield Condition(
             "trust", "note", f"this project is not trusted; left out: {', '.join(loaded.left_out)}",
@@ -100,6 +101,21 @@ def _prompts(loaded: Loaded) -> Iterator[Condition]:
         )
     else:
         yield Condition("commands", "ok", ", ".join(f"/{each.name}" for each in found) or "none")
+
+
+def _agents(loaded: Loaded) -> Iterator[Condition]:
+    """Nothing where nobody defines any."""
+    if not loaded.settings.agents.enabled:
+        return
+    from agent_cli.compose.staff import found_agents, told_of_agents
+
+    found = found_agents(loaded)
+    if odd := told_of_agents(found, loaded.settings):
+        yield Condition(
+            "agents", "note", "\n".join(odd), "Mend the files that are named; docs/subagents.md says how."
+        )
+    elif defined := [each.name for each in found.agents.values() if each.source]:
+        yield Condition("agents", "ok", ", ".join(defined))
 
 
 def _hooks(loaded: Loaded) -> Iterator[Condition]:

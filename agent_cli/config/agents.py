@@ -64,7 +64,10 @@ def _in(
             made = foreign(text, str(file), known, tool_of) if tool_of else definition(text, str(file), known)
         except _Wrong as wrong:
             place = f"{file}:{wrong.line}" if wrong.line else str(file)
-            problems.append(f"{place}: {wrong}. The agent is left out.")
+            problem = str(wrong)
+            problems.append(
+                f"{place}: {problem}{'' if problem.endswith('?') else '.'} The agent is left out."
+            )
             continue
         if made.name in here:
             other = Path(here[made.name].source).name

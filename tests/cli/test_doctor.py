@@ -193,3 +193,16 @@ def test_a_kill_switch_that_is_on_is_told_with_the_way_to_take_it_back(look, ask
     assert code == 0
     assert "all is stopped by ops: an audit" in found["kill switch"]["says"]
     assert "agent-cli kill-switch off --scope all" in found["kill switch"]["remedy"]
+
+
+def test_agents_are_named_and_so_is_a_file_that_is_none(look, tmp_path):
+    place = tmp_path / ".agents" / "agents"
+    place.mkdir(parents=True)
+    (place / "reviewer.md").write_text("---\ndescription: reviews\n---\nReview.\n", "utf-8")
+    assert "agents" not in look()[1], "what is not trusted does not count"
+    assert look("--trust")[1]["agents"]["says"] == "reviewer"
+    (place / "broken.md").write_text("---\ndescription: x\ntols: [bash]\n---\nHi.\n", "utf-8")
+    row = look("--trust")[1]["agents"]
+    assert row["status"] == "note"
+    assert row["says"].endswith("there is no fact 'tols'; did you mean 'tools'? The agent is left out.")
+    assert "docs/subagents.md" in row["remedy"]

@@ -101,6 +101,21 @@ def test_nobody_there_means_no_and_an_untrusted_project_starts_nothing(ask, tmp_
     assert "it is a tool of another program, and no rule allows it; nobody is here to be asked" in err
 
 
+def test_a_server_that_is_added_where_nothing_is_trusted_yet_is_not_said_to_be_unknown(ask, tmp_path):
+    written(tmp_path, raw=entry())
+    code, out, err = ask("mcp", "add", "more", "--", sys.executable, "-I", "-S", str(RAW), "plain")
+    assert code == 0
+    assert "Try it: agent-cli --trust mcp test more" in out
+    assert "mcp.json does not count" in err
+    assert "No server counts here yet." in ask("mcp", "list")[1]
+    assert ask("mcp", "test")[0] == 1
+    code, _, err = ask("mcp", "test", "more")
+    assert code == 2
+    assert "No server 'more' counts here: this project is not trusted" in err
+    code, out, _ = ask("--trust", "mcp", "test", "more")
+    assert (code, "ready" in out) == (0, True)
+
+
 def test_a_secret_does_not_go_to_a_server(ask, tmp_path):
     written(tmp_path, raw=entry())
     key = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "-AAAA"
