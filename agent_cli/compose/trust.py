@@ -41,7 +41,7 @@ def ask(options: RunOptions, answer: Callable[[str], str] = input) -> RunOptions
     from agent_cli.guardrails.secrets.scan import redacted
 
     names = "\n".join(f"  {redacted(line)}" for line in brought(project, trust.waiting(project)))
-    question = QUESTION.format(project=_plain(str(project)), names=_plain(names, keep="\n"))
+    question = _fitted(QUESTION.format(project=_plain(str(project)), names=_plain(names, keep="\n")))
     while True:
         try:
             said = answer(question).strip().casefold()
@@ -57,6 +57,19 @@ def ask(options: RunOptions, answer: Callable[[str], str] = input) -> RunOptions
                 return None
             case _:
                 question = "y, n or q: "
+
+
+def _fitted(text: str) -> str:
+    """Lines that break between words, not where the terminal ends."""
+    import shutil
+    import textwrap
+
+    width = max(shutil.get_terminal_size().columns, 20)
+    wrapped = (
+        textwrap.wrap(line, width, subsequent_indent="    " * line.startswith(" "), break_on_hyphens=False)
+        for line in text.rstrip(" ").split("\n")
+    )
+    return "\n".join(part for parts in wrapped for part in parts) + " "
 
 
 def _plain(text: str, keep: str = "") -> str:

@@ -75,6 +75,7 @@ class RemoteSession:
         self._queues: set[Queue] = set()
         self._reading: asyncio.Task[None] | None = None
         self._closed = False
+        self._lost = False
         self._answered = (0, 0)  # turn and step of the last answer
         self._running: set[str] = set()  # calls that have begun and not returned
         self.since = 0
@@ -153,13 +154,14 @@ class RemoteSession:
             if why is None:
                 return
             delay = SOONEST if self.state.seq > before else min(delay * 2, LATEST)
+            self._lost = True
             self._show(Waiting(delay, why))
             await asyncio.sleep(delay)
 
     async def _streamed(self) -> str | None:
         """Why the stream ended, None where it has for good."""
         try:
-            async with aclosing(self._wire.stream(self.id, self.state.seq)) as events:
+            async with aclosing(self._wire.stream(self.id, self.state.seq, self._opened)) as events:
                 async for placed in events:
                     self._heed(placed)
         except Declined as problem:
@@ -170,6 +172,12 @@ class RemoteSession:
         except Unreachable as problem:
             return str(problem)
         return "the server ended the stream"
+
+    def _opened(self) -> None:
+        """Whoever was told that the stream was lost is told that nothing is waited for any more."""
+        if self._lost:
+            self._lost = False
+            self._show(Waiting(0.0, ""))
 
     def _heed(self, placed: Placed) -> None:
         event, place = placed

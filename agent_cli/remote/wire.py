@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -63,8 +63,13 @@ class Wire:
         found = (event_of(record) for line in str(text).split("\n") if (record := data_of(line)) is not None)
         return [event for event in found if isinstance(event, Entry)]
 
-    async def stream(self, session: str, since: int) -> AsyncGenerator[Placed, None]:
-        """Facts behind that entry, then facts and previews as they come, until the server ends it."""
+    async def stream(
+        self, session: str, since: int, opened: Callable[[], None]
+    ) -> AsyncGenerator[Placed, None]:
+        """Facts behind that entry, then facts and previews as they come, until the server ends it.
+
+        `opened` is called when the server has begun to answer.
+        """
         import httpx2
 
         limit = httpx2.Timeout(WITHIN, read=SILENT)
@@ -74,7 +79,7 @@ class Wire:
                 httpx2.AsyncClient(headers=self._headers, timeout=limit) as client,
                 client.stream(*asked, params={"since": since}) as answer,
             ):
-                async for placed in _events(answer):
+                async for placed in _events(answer, opened):
                     yield placed
         except (httpx2.HTTPError, OSError) as problem:
             raise _unreachable(self.url, problem) from None
@@ -101,9 +106,10 @@ class Wire:
         return answer.json() if is_json else answer.text
 
 
-async def _events(answer: httpx2.Response) -> AsyncGenerator[Placed, None]:
+async def _events(answer: httpx2.Response, opened: Callable[[], None]) -> AsyncGenerator[Placed, None]:
     if answer.status_code != 200:
         raise _declined(answer.status_code, await answer.aread())
+    opened()
     async for line in answer.aiter_lines():
         if (record := data_of(line)) is not None:
             yield Placed(event_of(record), (record["turn"], record["step"]))

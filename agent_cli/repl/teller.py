@@ -63,7 +63,7 @@ class Teller:
                     self._thinking = True
                     self.line("(thinking)")
             case ev.Waiting(seconds, reason):
-                if seconds == int(seconds) and int(seconds) % 10 == 0:
+                if reason and seconds == int(seconds) and int(seconds) % 10 == 0:
                     self.line(f"waits {seconds:.0f} s: {clean_line(reason)}")
             case ev.Entry() | ev.ArgumentsDelta() | ev.ToolProgress():
                 pass  # what a subtask does, and what is still incomplete

@@ -210,6 +210,10 @@ def _resting(activity: Activity, ink: Ink) -> Piece:
     if activity.halted:
         halt, below = ("■ halted", ink.bad), ("  ↓ more below" if activity.below else "", ink.accent)
         return Piece(1, ((halt, below), (halt,), (("■", ink.bad),)))
+    if activity.waiting:
+        return Piece(
+            1, tuple(((f"! {cut(activity.waiting, room)}", ink.warn),) for room in (200, 60, 36, 20))
+        )
     if activity.below:
         return Piece(6, ((("↓ more below", ink.accent),), (("↓", ink.accent),), ()), drops=1)
     return Piece(6, ((("○ ready", ink.dim),), (("○", ink.dim),), ()), drops=1)

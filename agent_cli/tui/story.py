@@ -82,7 +82,7 @@ class Story:
                     self._calls[call_id].say(text)
                     self._to.update(self._calls[call_id])
             case ev.Waiting(wait, reason):
-                self.waiting = f"waits {wait:.0f}s: {reason}"
+                self.waiting = f"waits {wait:.0f}s: {reason}" if reason else ""
 
     def flush(self) -> None:
         """Let the transcript settle behind it."""

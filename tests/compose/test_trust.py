@@ -225,6 +225,20 @@ def test_the_question_does_not_let_a_name_steer_the_terminal(project: Path) -> N
     assert "\x1b" not in seen[0]
 
 
+def test_the_question_breaks_between_words(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    write(
+        project,
+        {"permissions": {"allow": ["bash:pytest -q *", "bash:ruff check *", "bash:git status --short"]}},
+    )
+    seen: list[str] = []
+    ask(options(project), lambda question: seen.append(question) or "n")
+    lines = seen[0].split("\n")
+    assert all(len(line) <= 60 for line in lines)
+    assert "They may come from somebody else. Trust them? Without trust" in lines
+    assert lines[-1] == "[y] yes, and remember it   [n] no   [q] quit: "
+
+
 def test_where_there_is_nothing_to_trust_nothing_is_asked(project: Path) -> None:
     assert ask(options(project), lambda _: pytest.fail("asked")) == options(project)
 
@@ -273,7 +287,8 @@ def test_the_question_names_the_rules_hooks_and_servers_on_a_line_each(project: 
         assert line in lines
 
 
-def test_a_long_list_is_cut_and_counted(project: Path) -> None:
+def test_a_long_list_is_cut_and_counted(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     write(project, {"permissions": {"allow": [f"bash:program-{number} *" for number in range(50)]}})
     asked: list[str] = []
 

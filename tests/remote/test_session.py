@@ -100,7 +100,10 @@ async def test_a_server_that_comes_back_is_followed_on_without_a_gap(project, sc
     with running(project, *replies, "serve", "--listen", f"127.0.0.1:{port}") as (_, url):
         since = session.state.seq
         ask(f"{url}/sessions/{session.id}/inject", {"message": "again"})
+        back = asyncio.create_task(_waits(session, lost=False))
         seen = await until(session, ev.TurnCompleted, since)
+        async with asyncio.timeout(20):
+            assert (await back).seconds == 0.0, "that it is there again is told, too"
         facts = [event for event in seen if isinstance(event, ev.Entry)]
         assert [fact.seq for fact in facts] == list(range(since + 1, facts[-1].seq + 1))
         assert "again" in [
@@ -109,9 +112,9 @@ async def test_a_server_that_comes_back_is_followed_on_without_a_gap(project, sc
         await session.close()
 
 
-async def _waits(session: RemoteSession) -> ev.Waiting:
+async def _waits(session: RemoteSession, *, lost: bool = True) -> ev.Waiting:
     async for event in session.events(session.state.seq):
-        if isinstance(event, ev.Waiting):
+        if isinstance(event, ev.Waiting) and bool(event.reason) is lost:
             return event
     raise AssertionError("the session ended")
 

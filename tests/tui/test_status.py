@@ -121,6 +121,13 @@ def test_the_distance_to_the_next_compaction():
     assert "compact" not in bar(running(), 240)
 
 
+def test_a_server_that_is_waited_for_is_told_also_between_turns():
+    lost = Activity(connecting=False, waiting="waits 5s: The attach server at http://h:1 cannot be asked.")
+    assert "! waits 5s: The attach server at" in bar(done(), 120, lost)
+    assert "! waits 5s" in bar(done(), 40, lost)
+    assert "ready" not in bar(done(), 120, lost)
+
+
 def test_both_ceilings_of_cost_are_shown_and_parts_of_cents_too():
     text = bar(running(Limits(max_turn_cost=0.5, max_session_cost=0.125)), 240)
     assert "turn $0.120 of $0.50 · $0.120 of $0.125" in text
