@@ -43,6 +43,7 @@ class Attached:
     hosting: Hosting
     archive: Archive
     tokens: Tokens
+    counters: Counters
     stop: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def get(self, path: str, **more: Any) -> Json:
@@ -132,7 +133,7 @@ async def attached(
         listening = Listening("127.0.0.1", socket.getsockname()[1], hosts=hosts, origins=origins)
         gate = Gate(listening, kept, hosting.terms.requests_per_minute)
         async with httpx2.AsyncClient(base_url=listening.url, timeout=20) as client:
-            made = Attached(listening.url, client, hosting, archive, kept)
+            made = Attached(listening.url, client, hosting, archive, kept, counters)
             running = asyncio.create_task(serve(hosting, App(hosting, gate, counters), socket, made.stop))
             try:
                 yield made

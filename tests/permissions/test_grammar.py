@@ -29,10 +29,12 @@ MISREAD = {"r\\\nm x", "[ -d x ]", "[ -f a ]", "[ -f x ]", 'grep "x$" a'}
 
 BASH = shutil.which("bash") or "/bin/bash"
 LISTENS = (
-    "exec 9>&1 >/dev/null 2>&1; told() { printf '<%s>' \"$@\" >&9; printf '\\0' >&9; return $CODE; }; "
+    "exec 9>&1 >/dev/null 2>&1; "
+    "told() { local said; printf -v said '<%s>' \"$@\"; printf '%s\\0' \"$said\" >&9; return $CODE; }; "
     'command_not_found_handle() { told "$@"; }; [() { told [ "$@"; }; :() { told : "$@"; }; .() { told . "$@"; }\n'
 )
-"""Every command of the line behind it is not run but told, and succeeds or fails as the variable CODE says."""
+"""Every command of the line behind it is not run but told, and succeeds or fails as the variable CODE says.
+Each in one write: the sides of a pipe tell theirs at the same time."""
 
 
 def told_by_bash(line: str, directory: Path) -> set[str]:

@@ -161,7 +161,7 @@ async def test_only_so_many_streams_are_followed(project, script):
             assert (refused["status_code"], refused["error"]["kind"]) == (503, "too-many-streams")
             health = await server.client.get("/metrics")
             assert "agent_cli_event_streams 1" in health.text
-        await until(lambda: not server.hosting.peek(session)._deciders)
+        await until(lambda: server.counters.streams == 0)
         assert "agent_cli_event_streams 0" in (await server.client.get("/metrics")).text
 
 
