@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent_cli.config import files, places
+from agent_cli.config.digest import digest as digest_of
 from agent_cli.config.hook_files import files_of
 from agent_cli.config.settings import Settings
 from agent_cli.kernel.errors import ConfigError
@@ -94,18 +95,12 @@ def waiting(project: Path) -> Waiting:
     held = {".".join(path): value for path, value in _gated(tree)}
     names = tuple(name for name in RUNS if _is_there(project / name) and _counts(project / name))
     names += tuple(name for name in FOREIGN if _is_there(project.parent / name))
+    bases = {name: project.parent if name in FOREIGN else project for name in names}
+    wanted = [(base / name, base) for name, base in bases.items()]
+    wanted += [(path, project.parent) for path in files_of(tree.get("hooks"), project.parent)]
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps(held, sort_keys=True, default=str).encode())
-    for name in names:
-        base = project.parent if name in FOREIGN else project
-        for path in _below(base / name):
-            digest.update(f"\0{path.relative_to(base)}\0".encode(errors="surrogateescape"))
-            with contextlib.suppress(OSError):
-                digest.update(hashlib.blake2b(path.read_bytes()).digest())
-    for path in files_of(tree.get("hooks"), project.parent):
-        digest.update(f"\0{path}\0".encode(errors="surrogateescape"))
-        with contextlib.suppress(OSError):
-            digest.update(hashlib.blake2b(path.read_bytes()).digest())
+    digest.update(digest_of(wanted, project.parent))
     return Waiting(tuple(held), names, digest.hexdigest())
 
 
@@ -195,10 +190,6 @@ def _kept(environ: Mapping[str, str]) -> dict[str, Any]:
     return found if is_object(found) else {}
 
 
-def _below(path: Path) -> list[Path]:
-    return sorted(found for found in path.rglob("*") if found.is_file()) if path.is_dir() else [path]
-
-
 def _counts(path: Path) -> bool:
     """Rules that only forbid need nobody's trust. The file is read as it will be: TOML can spell a name in many ways."""
     if path.name != RULES:
@@ -212,4 +203,7 @@ def _counts(path: Path) -> bool:
 
 
 def _is_there(path: Path) -> bool:
-    return path.is_file() or (path.is_dir() and next(path.iterdir(), None) is not None)
+    try:
+        return path.is_file() or (path.is_dir() and next(path.iterdir(), None) is not None)
+    except OSError:
+        return True  # it may not be looked at, so it is not known what it brings

@@ -12,7 +12,7 @@ import pytest
 from agent_cli.compose import RunOptions
 from agent_cli.compose.session import prepare
 from agent_cli.compose.trust import ask, told
-from agent_cli.config import trust
+from agent_cli.config import digest, trust
 from agent_cli.config.write import add_rule
 from agent_cli.kernel.errors import ConfigError
 
@@ -312,3 +312,39 @@ def test_what_cannot_be_read_is_named(project: Path) -> None:
 
     ask(options(project), answer)
     assert "  mcp.json\n" in asked[0]
+
+
+def test_trust_covers_what_stands_behind_a_link_to_a_directory(project: Path) -> None:
+    (project / "shared" / "release").mkdir(parents=True)
+    behind = project / "shared" / "release" / "SKILL.md"
+    behind.write_text("---\nname: release\ndescription: one\n---\n")
+    (project / ".agents" / "skills").mkdir()
+    (project / ".agents" / "skills" / "release").symlink_to("../../shared/release")
+    place = project / ".agents"
+    trust.trust(place, options(project).environ)
+    assert trust.is_trusted(place, options(project).environ)
+    behind.write_text("---\nname: release\ndescription: two\n---\n")
+    assert not trust.is_trusted(place, options(project).environ)
+
+
+@pytest.mark.parametrize("name", ["skills", "agents", "tools"])
+def test_a_link_to_the_whole_disk_holds_no_start_up(project: Path, name: str) -> None:
+    (project / ".agents" / name).symlink_to("/")
+    assert name in prepare(options(project)).left_out
+
+
+def test_an_enormous_file_is_not_read_to_know_it_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digest, "READ", 1_000)
+    large = project / ".agents" / "tools" / "large"
+    large.parent.mkdir()
+    large.write_bytes(b"x" * 2_000)
+    place, environ = project / ".agents", options(project).environ
+    trust.trust(place, environ)
+    assert trust.is_trusted(place, environ)
+    large.write_bytes(b"y" * 2_001)
+    assert not trust.is_trusted(place, environ)
+    with large.open("r+b") as file:
+        file.truncate(1 << 40)  # sparse, and nobody could read all of it
+    assert not trust.is_trusted(place, environ)
