@@ -129,8 +129,8 @@ def test_a_file_that_cannot_be_used_is_told_with_its_line_and_ends_nothing(proje
     assert sorted(line.partition(": ")[2] for line in told.problems) == [
         "it is no UTF-8 text. The agent is left out.",
         "max_steps must be a whole number from 1. The agent is left out.",
-        "there is no fact 'tols'; did you mean 'tools'?. The agent is left out.",
-        "there is no tool 'read_fil'; did you mean 'read_file'?. The agent is left out.",
+        "there is no fact 'tols'; did you mean 'tools'? The agent is left out.",
+        "there is no tool 'read_fil'; did you mean 'read_file'? The agent is left out.",
     ]
     assert any(line.startswith(f"{file}:4: ") for line in told.problems)
     session = open_session(
