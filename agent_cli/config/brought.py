@@ -58,7 +58,7 @@ def _values(value: Any) -> list[str]:
 
 def _inside(path: Path) -> Iterator[str]:
     """Names of what a directory holds, or of the servers in a file, each with what it runs or where it is."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         if path.is_dir():
             yield from sorted(each.stem for each in path.iterdir() if not each.name.startswith("."))
         elif path.suffix == ".json":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_cli.kernel.errors import ConfigError
-from agent_cli.kernel.wire import is_list, is_object
+from agent_cli.kernel.wire import is_list, is_object, is_too_deep
 
 NAMES = ("config.json", "config.toml")
 
@@ -68,7 +68,10 @@ def _bytes_of(file: Path) -> bytes:
 
 def parse(file: Path, text: str) -> dict[str, Any]:
     """Raises ConfigError with line and column."""
-    return _toml(file, text) if file.suffix == ".toml" else _json(file, text)
+    tree = _toml(file, text) if file.suffix == ".toml" else _json(file, text)
+    if is_too_deep(tree):
+        raise ConfigError(f"{file} is nested deeper than anything that it could say. Mend it.")
+    return tree
 
 
 def fill(

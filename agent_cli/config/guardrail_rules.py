@@ -35,7 +35,7 @@ def read(directory: Path) -> tuple[tuple[Rule, ...], tuple[Bypass, ...]]:
         return (), ()
     try:
         tables = msgspec.convert(tomllib.loads(text_of(path)), _Tables)
-    except tomllib.TOMLDecodeError as problem:
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise ConfigError(f"{path}: this is no TOML: {problem}. Correct the file, or take it away.") from None
     except msgspec.ValidationError as problem:
         raise ConfigError(f"{path}: {problem}. {SHAPE}") from None

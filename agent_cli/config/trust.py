@@ -197,8 +197,8 @@ def _counts(path: Path) -> bool:
     import tomllib
 
     try:
-        return "bypass" in tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        return "bypass" in tomllib.loads(files.text_of(path))
+    except (ConfigError, ValueError, RecursionError):
         return True
 
 

@@ -49,7 +49,7 @@ def read(text: str, where: str) -> Definition:
 
     try:
         tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
         found = _LINE.search(str(problem))
         raise ConfigError(f"{where}:{found.group(1) if found else 1}: {problem}.") from None
     try:

@@ -12,7 +12,8 @@ import pytest
 from agent_cli.compose import RunOptions
 from agent_cli.compose.session import prepare
 from agent_cli.compose.trust import ask, told
-from agent_cli.config import digest, trust
+from agent_cli.config import digest, guardrail_rules, trust
+from agent_cli.config.brought import brought
 from agent_cli.config.write import add_rule
 from agent_cli.kernel.errors import ConfigError
 
@@ -331,6 +332,23 @@ def test_trust_covers_what_stands_behind_a_link_to_a_directory(project: Path) ->
 def test_a_link_to_the_whole_disk_holds_no_start_up(project: Path, name: str) -> None:
     (project / ".agents" / name).symlink_to("/")
     assert name in prepare(options(project)).left_out
+
+
+@pytest.mark.parametrize("name", ["config.json", "config.toml"])
+def test_what_is_nested_without_end_is_refused_in_words(project: Path, name: str) -> None:
+    nested = {"json": '{"hooks": %s}' % ("[" * 900 + "]" * 900), "toml": "hooks = " + "[" * 20_000}
+    (project / ".agents" / name).write_text(nested[name.partition(".")[2]])
+    with pytest.raises(ConfigError, match="Mend it"):
+        prepare(options(project))
+
+
+def test_what_is_nested_without_end_beside_it_is_only_named(project: Path) -> None:
+    (project / ".agents" / "mcp.json").write_text("[" * 200_000)
+    (project / ".agents" / "guardrails.toml").write_text("rule = " + "[" * 20_000)
+    found = trust.waiting(project / ".agents")
+    assert brought(project / ".agents", found) == ("mcp.json", "guardrails.toml")
+    with pytest.raises(ConfigError, match="no TOML"):
+        guardrail_rules.read(project / ".agents")
 
 
 def test_an_enormous_file_is_not_read_to_know_it_again(
