@@ -74,7 +74,7 @@ class Conversation(Vertical):
         super().__init__()
         self.stage = Staging(self, self.put)
         self.keys = Keys()
-        self.reader = Reader(self.keys)
+        self.reader = Reader(self.keys, self._stray)
         surface = Surface(self.stage, self.put, self._wipe, self.refresh_facts)
         self.desk = Desk(welcome, surface, sources, leave, KeyGuide(self.keys))
         self.composer = Composer(History(welcome.history), "Say what is to be done", self.keys)
@@ -370,11 +370,6 @@ class Conversation(Vertical):
         self.screen.set_focus(self.composer)
         for key in keys:
             self.composer.post_message(Key(key.key, key.character))
-
-    @on(Reader.Typed)
-    def _began(self, event: Reader.Typed) -> None:
-        self.composer.focus()
-        self.composer.insert(event.text)
 
     @on(Paste)
     def _pasted(self, event: Paste) -> None:

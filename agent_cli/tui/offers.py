@@ -81,7 +81,7 @@ class Offers(Vertical, can_focus=True):
 
     def compose(self):  # noqa: ANN201  Textual's ComposeResult costs an import
         yield Lines(id="ways")
-        yield Entry("the key; it is only shown as dots", password=True)
+        yield Entry("the key; shown as dots, used for this run, kept nowhere", password=True)
 
     def on_mount(self) -> None:
         self._draw()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual import on
@@ -18,7 +19,7 @@ from agent_cli.tui.transcript import Transcript
 
 
 class Reader(Transcript):
-    """Keys work while it has the focus."""
+    """Keys work while it has the focus. `stray` gets those without a meaning here; they belong to the composer."""
 
     FOCUS_ON_CLICK = False
     BINDINGS = [
@@ -45,21 +46,16 @@ class Reader(Transcript):
         text: str
         what: str
 
-    @dataclass
-    class Typed(Message):
-        """A key without a meaning here belongs to the composer."""
-
-        text: str
-
     class Find(Message):
         """Wants to be told what to search for."""
 
     class Early(Message):
         """The first lines are near: what was before is wanted."""
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keys, stray: Callable[[Key], None]) -> None:
         super().__init__()
         self._keys = keys
+        self._stray = stray
         self._sought = ""
         self._code = 0  # which code of the block is copied next
 
@@ -164,11 +160,16 @@ class Reader(Transcript):
         self.refresh()
 
     async def _on_key(self, event: Key) -> None:
-        known = self._keys.action("transcript", pressed(event))
-        if event.is_printable and event.character and not known:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Typed(event.character))
+        """Keys that were typed on before the focus had gone elsewhere follow it."""
+        focused = self.screen.focused
+        if focused is not None and focused is not self:
+            focused.post_message(Key(event.key, event.character))
+        elif event.is_printable and not self._keys.action("transcript", pressed(event)):
+            self._stray(event)
+        else:
+            return
+        event.stop()
+        event.prevent_default()
 
     def _enter(self) -> None:
         """Puts the cursor on the last block that can be seen."""

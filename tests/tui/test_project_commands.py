@@ -288,6 +288,7 @@ def test_skills_are_listed_and_used_by_their_names():
     made.desk.take("/deploy it now")
     made.desk.take("/skill ship 1.2")
     texts = [text_of(each.content) for each in session.commands if isinstance(each, Say)]
+    assert texts[0].startswith("/deploy it now\n\nThe skill"), "that is what lists of sessions show"
     assert texts[0].endswith("Paths in it begin at /u/deploy.\n\nDeploy so.\n\nit now")
     assert "tools that you do not have: browser." in texts[1]
     assert texts[1].endswith("Ship $1 so.\n\n1.2")

@@ -12,6 +12,8 @@ from agent_cli.talk.commands.command import Command, Host, ordered
 from agent_cli.talk.door import Skilled
 
 UNKNOWN = Note("Nothing is known of the project here.", "warning")
+HEAD = 60
+"""Characters of a first line that says what was typed."""
 NONE = (
     "There are no skills. One is a directory of .agents/skills with a file SKILL.md: ---, name, description, --- and what to do. "
     "/reload reads new ones."
@@ -72,8 +74,10 @@ def _command(each: Skilled) -> Command:
 
 
 def _use(host: Host, each: Skilled, task: str) -> Answer | None:
+    """What was typed begins it: lists of sessions and of messages show the first line."""
     told = used(each.name, each.path.rpartition("/")[0], each.body, each.files, _lacks(host, each))
-    return ordered(host, Say((Text(f"{told}\n\n{task}".rstrip()),)))
+    typed = f"/{each.name} {' '.join(task.split())}".rstrip()[:HEAD]
+    return ordered(host, Say((Text(f"{typed}\n\n{told}\n\n{task}".rstrip()),)))
 
 
 COMMANDS: tuple[Command, ...] = (Command("skills", "the skills, and what is wrong with any", _skills),)
