@@ -112,6 +112,7 @@ def worst_case(ctx: typer.Context, as_object: AsJson = False) -> None:
 
     Unattended ceilings: those of config and of the options before `guardrails`.
     """
+    from agent_cli.compose.agent_files import are_offered
     from agent_cli.compose.budgets import limits
     from agent_cli.compose.staff import found_agents
     from agent_cli.compose.subtasks import children
@@ -121,7 +122,7 @@ def worst_case(ctx: typer.Context, as_object: AsJson = False) -> None:
     chosen = loaded(ctx)
     settings = chosen.settings
     found = most(limits(settings, attended=False), children(settings), settings.tools.concurrency)
-    agents = agent_rows(found, found_agents(chosen).agents.values()) if settings.agents.enabled else ()
+    agents = agent_rows(found, found_agents(chosen).agents.values()) if are_offered(chosen) else ()
     if as_object:
         beside = {"agents_at_once": settings.agents.max_parallel, "agents": [whole(each) for each in agents]}
         typer.echo(as_json({**whole(found), **beside}))

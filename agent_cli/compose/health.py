@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
+from agent_cli.compose.agent_files import are_offered
 from agent_cli.compose.health_of_machine import of_machine
 from agent_cli.compose.health_of_models import of_models
 from agent_cli.compose.options import RunOptions
@@ -105,7 +106,7 @@ def _prompts(loaded: Loaded) -> Iterator[Condition]:
 
 def _agents(loaded: Loaded) -> Iterator[Condition]:
     """Nothing where nobody defines any."""
-    if not loaded.settings.agents.enabled:
+    if not are_offered(loaded):
         return
     from agent_cli.compose.staff import found_agents, told_of_agents
 

@@ -69,7 +69,7 @@ def parts_of(options: RunOptions, loaded: Loaded, registry: Registry, model: Ope
     results, left_out = results_of(options, kept.log.session), withheld(loaded)
     plan, skills = planning(loaded, left_out), None if TOOL in left_out else skills_of(loaded)
     agents = found_agents(loaded)
-    trees = roots_of(agents, options, settings, kept.log.session)
+    trees = roots_of(agents, options, loaded, kept.log.session)
     given = facts(options, loaded, root, results, plan.needs_plan, trees)
     sandbox = sandbox_of(settings, given)
     space = workspace(options, settings, root, sandbox)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from agent_cli.compose.agent_files import are_offered, directories
 from agent_cli.compose.custom_tools import definitions, own_of
 from agent_cli.compose.instructions import standing
 from agent_cli.compose.options import RunOptions
@@ -16,8 +17,8 @@ from agent_cli.compose.sandbox import sandbox_of
 from agent_cli.compose.scope import close, root_of
 from agent_cli.compose.skills import TOOL, listing, skills_of
 from agent_cli.compose.toolset import reach_of, withheld, world_tools
-from agent_cli.config import places, trust
-from agent_cli.config.agents import DIRECTORY, Found, definition, read_agents
+from agent_cli.config import places
+from agent_cli.config.agents import Found, definition, read_agents
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.context import skills
@@ -57,26 +58,16 @@ def found_agents(loaded: Loaded) -> Found:
     """Ours, and over them the user's, the project's if it may bring any, and the recipe's."""
     known = (*NAMES, *book.NAMES, TOOL, *definitions(loaded))
     ours = {name: definition(_words(name), "", known) for name in OURS}
-    read = read_agents(_directories(loaded), known, skills.ours)
+    read = read_agents(directories(loaded), known, skills.ours)
     return Found(ours | read.agents, read.problems)
-
-
-def _directories(loaded: Loaded) -> list[tuple[Path, bool]]:
-    """The weakest first: of one scope what another agent keeps there, then our own."""
-    mine, beside = loaded.foreign(trust.AGENTS)
-    own = loaded.scopes(DIRECTORY)
-    users = loaded.user / DIRECTORY
-    rest = [each for each in own if each != users]
-    found = [(mine, True), (users, False), (beside, True), *((each, False) for each in rest)]
-    return [(each, theirs) for each, theirs in found if each is not None and each.is_dir()]
 
 
 def staffed(made: Parts, room: Room, found: Found) -> Parts:
     """With the agents, where there are to be any, and with what the operator is warned of."""
-    settings = room.loaded.settings
-    if not settings.agents.enabled:
+    if not are_offered(room.loaded):
         return made
-    return replace(made, staff=_staff(room, found), notices=(*made.notices, *told_of_agents(found, settings)))
+    told = told_of_agents(found, room.loaded.settings)
+    return replace(made, staff=_staff(room, found), notices=(*made.notices, *told))
 
 
 def _staff(room: Room, found: Found) -> Staff:
@@ -97,13 +88,11 @@ def told_of_agents(found: Found, settings: Settings) -> tuple[str, ...]:
     return (*found.problems, *(line for each in found.agents.values() for line in _cut_down(each, child)))
 
 
-def roots_of(
-    found: Found, options: RunOptions, settings: Settings, session: str
-) -> tuple[tuple[str, str], ...]:
+def roots_of(found: Found, options: RunOptions, loaded: Loaded, session: str) -> tuple[tuple[str, str], ...]:
     """Where the session may look, too: what its agents leave behind in places of their own."""
     apart = any(each.isolation == "worktree" for each in found.agents.values())
     directory = places.worktrees_dir(session, options.environ)
-    return ((str(directory.resolve()), "r"),) if apart and settings.agents.enabled else ()
+    return ((str(directory.resolve()), "r"),) if apart and are_offered(loaded) else ()
 
 
 def _cut_down(agent: AgentDefinition, child: object) -> Iterable[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from agent_cli.compose.agent_files import are_offered
 from agent_cli.compose.custom_tools import Own, definitions, with_own
 from agent_cli.compose.skills import TOOL
 from agent_cli.compose.subtasks import withheld_wrappers
@@ -56,7 +57,7 @@ def withheld(loaded: Loaded, enabled: Iterable[str] = ()) -> frozenset[str]:
         frozenset(settings.tools.disable)
         | dropped(loaded, enabled)
         | withheld_wrappers(settings)
-        | frozenset(() if settings.agents.enabled else book.AGENTS)
+        | frozenset(() if are_offered(loaded) else book.AGENTS)
         | frozenset(() if marks else (MARK,))
         | frozenset(() if settings.tools.ask != "off" else (ask_user.NAME,))
     )

@@ -171,12 +171,15 @@ def test_worst_case_prints_the_ceilings_of_children_beside_the_parents(session, 
     assert json.loads(asked(capfd, "guardrails", "worst-case", "--json")[1])["rows"]
 
 
-def test_worst_case_prints_what_one_run_of_each_agent_can_take(session, capfd):
-    _, out, _ = asked(capfd, "guardrails", "worst-case")
+def test_worst_case_prints_what_one_run_of_each_agent_can_take(session, capfd, tmp_path):
+    (tmp_path / "agents.toml").write_text("[agents]\nenabled = true\n")
+    with_agents = ("--config", str(tmp_path / "agents.toml"), "guardrails", "worst-case")
+    assert "general" not in asked(capfd, "guardrails", "worst-case")[1]
+    _, out, _ = asked(capfd, *with_agents)
     (row,) = [line.split() for line in out.splitlines() if line.startswith("general")]
     assert row == ["general", "30", "1,800", "unbounded", "unbounded", "1"]
     assert "Agents at once: 4." in out
-    found = json.loads(asked(capfd, "guardrails", "worst-case", "--json")[1])
+    found = json.loads(asked(capfd, *with_agents, "--json")[1])
     assert {each["name"] for each in found["agents"]} >= {"general", "explore"}
     assert found["agents_at_once"] == 4
 

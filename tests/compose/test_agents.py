@@ -171,12 +171,20 @@ def test_a_project_that_is_not_trusted_brings_none(project: Path):
     assert "agents" in loaded.left_out
 
 
-def test_they_can_be_switched_off_with_their_tools(project: Path):
-    flags = {**PLAYED, "agents.enabled": False}
-    options = RunOptions(project, environ(project), attended=True, flags=flags, ephemeral=True)
+@pytest.mark.parametrize(
+    ("chosen", "defined", "there"),
+    [(None, False, False), (None, True, True), (True, False, True), (False, True, False)],
+)
+def test_they_come_with_their_tools_where_one_is_defined_or_they_are_asked_for(
+    project: Path, chosen: bool | None, defined: bool, there: bool
+):
+    if defined:
+        define(project, "mine")
+    flags = PLAYED if chosen is None else {**PLAYED, "agents.enabled": chosen}
+    options = RunOptions(project, environ(project), attended=True, trust=True, flags=flags, ephemeral=True)
     session = open_session(options).session
-    assert not {tool.name for tool in session.tools()} & set(AGENTS)
-    assert session.subtasks.agents == ()
+    assert ({tool.name for tool in session.tools()} & set(AGENTS) == set(AGENTS)) == there
+    assert bool(session.subtasks.agents) == there
 
 
 # ── at work ──
@@ -213,7 +221,7 @@ async def test_what_a_task_class_leaves_out_agents_do_not_have_either(project: P
     replies = [spawn(("general", "look")), Say("seen"), Say("ok")]
     async with (
         FakeService(replies) as service,
-        opened(service, project, **{"tools.disable": ("bash",)}) as agent,
+        opened(service, project, **{"tools.disable": ("bash",), "agents.enabled": True}) as agent,
     ):
         await agent.run("go")
         inner = {tool["name"] for tool in service.requests[1].body["tools"]}

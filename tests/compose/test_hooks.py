@@ -486,7 +486,7 @@ async def test_calls_of_an_agent_have_their_hooks_and_its_messages_none(stage: S
     steps = (
         call("spawn_agent", task="look", agent="general"), call("list_dir", path="."), {"text": "I may not."}, {"text": "done"},
     )  # fmt: skip
-    async with stage.open(*steps) as agent:
+    async with stage.open(*steps, agents__enabled=True) as agent:
         assert (await agent.run("have it looked at")).text == "done"
         assert any("the hook 'alone' does not let this call through" in told for told in results(agent))
     heard = [(each["event"], each.get("tool", ""), bool(each["agent"])) for each in stage.heard]

@@ -85,7 +85,8 @@ def test_a_plan_mode_that_nothing_came_of_is_not_said_to_be_chosen(options) -> N
 
 
 def test_what_is_given_back_is_not_withheld(options) -> None:
-    loaded = prepare(options({"tools": {"disable": ["glob"]}}, session__task_class="debug"))
+    settings = {"tools": {"disable": ["glob"]}, "agents": {"enabled": True}}
+    loaded = prepare(options(settings, session__task_class="debug"))
     assert withheld(loaded) == {"glob", "bash"}
     assert withheld(loaded, ["bash", "grep"]) == {"glob"}
 

@@ -83,7 +83,10 @@ class Agentic(Section, frozen=True):
 
 
 class Agents(Section, frozen=True):
-    enabled: Annotated[Switch, says("Whether the model may hand tasks to agents.")] = True
+    enabled: Annotated[
+        Switch | None,
+        says("Whether the model may hand tasks to agents; without it, where you or the project define one."),
+    ] = None
     max_parallel: Annotated[int, Meta(ge=1, le=64), says("Most agents that work at once.")] = 4
     max_depth: Annotated[
         int, Meta(ge=1, le=4), says("How deep agents may start agents; at 1 an agent starts none.")

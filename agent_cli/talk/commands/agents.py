@@ -18,7 +18,10 @@ LATEST = 20
 """Agents that are listed of those that have ended."""
 SHOWN = 300
 """Characters of one result in what an agent did."""
-NONE = "No agents are known here: agents.enabled is off, or the session runs elsewhere and has started none."
+NONE = (
+    "No agents are known here: none is defined in .agents/agents and agents.enabled is not true, or the session runs "
+    "elsewhere and has started none."
+)
 
 
 def _agents(host: Host, rest: str) -> Answer | None:
