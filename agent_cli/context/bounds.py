@@ -49,18 +49,20 @@ class Room(msgspec.Struct):
 
 
 def bound(output: Output, limit: int = DEFAULT_BYTES, keep: Keep | None = None, how: str = "") -> Output:
-    """The output with each text at most `limit` bytes: head and tail, half of it each, cut between characters.
+    """The output with texts of at most `limit` bytes in all: of each that has to be cut head and tail, half of its share
+    each, cut between characters.
 
     Between them stands what is missing, where all of it is kept, and `how` to go on ({offset}: where the head
     ends). JSON that could not be kept stays JSON: an object with `truncatedToolResult`, `originalBytes`, `head`
     and `tail`. Within the limit the output is byte-identical and nothing is kept.
     """
     texts = [block.text for block in output.for_model if isinstance(block, Text)]
-    if all(len(text) * 4 <= limit or len(text.encode()) <= limit for text in texts):
+    if sum(map(len, texts)) * 4 <= limit or sum(len(text.encode()) for text in texts) <= limit:
         return output
     kept = keep("\n".join(texts)) if keep is not None else ""
     offers = how if len(texts) == 1 else ""  # an offset counts in the one text
-    blocks = tuple(_bound_block(block, limit, kept, offers) for block in output.for_model)
+    share = limit // len(texts)
+    blocks = tuple(_bound_block(block, share, kept, offers) for block in output.for_model)
     return msgspec.structs.replace(output, for_model=blocks)
 
 

@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agent_cli.kernel.messages import Block, Document, Image, Text
@@ -28,7 +29,7 @@ def output_of(result: CallToolResult) -> Output:
     structured = result.structured_content
     if structured is not None and not any(isinstance(block, Text) and block.text.strip() for block in blocks):
         blocks = (*blocks, Text(json.dumps(structured, ensure_ascii=False, indent=1)))
-    blocks = tuple(_bounded(blocks))
+    blocks = tuple(_joined(_bounded(blocks)))
     return Output(
         blocks or (Text(NOTHING),), ok=not result.is_error, empty=not blocks and not result.is_error
     )
@@ -48,6 +49,15 @@ def _bounded(blocks: Iterable[Block]) -> Iterator[Block]:
                 return
             left -= len(block.text)
         yield block
+
+
+def _joined(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Neighbouring texts as one: what of it is kept elsewhere can be read on by an offset then."""
+    for is_text, run in groupby(blocks, key=lambda block: isinstance(block, Text)):
+        if is_text:
+            yield Text("\n".join(block.text for block in run if isinstance(block, Text)))
+        else:
+            yield from run
 
 
 def blocks_of(content: Iterable[Any]) -> Iterator[Block]:

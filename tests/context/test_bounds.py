@@ -50,6 +50,14 @@ def test_over_the_bound_there_are_head_and_tail_and_where_all_of_it_is():
     assert kept_in(text) == ("1,100", "/s/c1.txt")
 
 
+def test_several_texts_share_the_bound():
+    output = Output((Text("a" * 700), Text("b" * 20_000), Text("c" * 20_000)))
+    bounded = bound(output, 3_000, lambda _: "/r/c1.txt")
+    assert bounded.for_model[0] == output.for_model[0]
+    assert len(text_of(bounded).encode()) < 3_400  # with a line on what is missing in each
+    assert all("/r/c1.txt" in block.text for block in bounded.for_model[1:] if isinstance(block, Text))
+
+
 def test_what_could_not_be_kept_has_no_pointer():
     text = text_of(bound(Output((Text("x" * 1_000),)), 200, lambda text: "", HOW))
     assert "left out here …]" in text

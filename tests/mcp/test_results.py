@@ -16,12 +16,16 @@ def returned(*texts: str, structured: Any = None) -> Any:
 
 def test_of_an_endless_result_the_beginning_counts_and_that_it_was_cut():
     half = "x" * (LARGEST_TEXT // 2 + 1)
-    one, two, cut = output_of(returned(half, half, "never")).for_model
-    assert len(one.text) + len(two.text) == LARGEST_TEXT
-    assert cut.text.startswith("[cut: ")
-    assert len(output_of(returned(half)).for_model) == 1
-    many = output_of(returned(*["piece"] * (MOST_PIECES + 50))).for_model
-    assert len(many) == MOST_PIECES + 1
-    assert many[-1].text == cut.text
-    told = output_of(returned(structured={"rows": ["y" * LARGEST_TEXT]})).for_model
-    assert [len(block.text) > 1_000 for block in told] == [True, False]
+    (told,) = output_of(returned(half, half, "never")).for_model
+    taken, cut = told.text.rsplit("\n", 1)
+    assert len(taken.replace("\n", "")) == LARGEST_TEXT
+    assert cut.startswith("[cut: ")
+    assert output_of(returned(half)).for_model[0].text == half
+    (many,) = output_of(returned(*["piece"] * (MOST_PIECES + 50))).for_model
+    assert many.text.split("\n") == ["piece"] * MOST_PIECES + [cut]
+    (rows,) = output_of(returned(structured={"rows": ["y" * LARGEST_TEXT]})).for_model
+    assert rows.text.endswith(cut)
+
+
+def test_texts_side_by_side_are_one_text_which_can_be_read_on():
+    assert [block.text for block in output_of(returned("one", "two")).for_model] == ["one\ntwo"]
