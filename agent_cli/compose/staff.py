@@ -36,7 +36,7 @@ from agent_cli.tools.builtin import NAMES
 from agent_cli.tools.workspace import Workspace
 
 if TYPE_CHECKING:
-    from agent_cli.compose.worktrees import Worktree
+    from agent_cli.compose.worktrees import Place, Worktree
 
 HERE = Path(__file__).parent / "agents"
 OURS = ("general", "explore")
@@ -77,6 +77,7 @@ def _staff(room: Room, found: Found) -> Staff:
         offered=tuple(found.agents[name] for name in sorted(found.agents)),
         system=partial(_system, instructions, _listing(room.loaded)),
         station=partial(_station, room),
+        after=partial(_after, room),
         most=settings.max_parallel,
         depth=settings.max_depth,
     )
@@ -143,13 +144,24 @@ async def _station(room: Room, agent: AgentDefinition, name: str) -> Station:
     return Station(partial(_tools, room, space, agent), leave)
 
 
-async def _worktree(room: Room, agent: AgentDefinition, name: str) -> Worktree:
-    from agent_cli.compose.worktrees import Failed, Place, open_worktree
+def _after(room: Room, name: str) -> str:
+    from agent_cli.compose.worktrees import after
+
+    return after(_trees(room), name)
+
+
+def _trees(room: Room) -> Place:
+    from agent_cli.compose.worktrees import Place
 
     directory = places.worktrees_dir(room.session, room.options.environ)
-    root = root_of(room.options, room.loaded)
+    return Place(root_of(room.options, room.loaded), room.space.cwd, directory, room.session)
+
+
+async def _worktree(room: Room, agent: AgentDefinition, name: str) -> Worktree:
+    from agent_cli.compose.worktrees import Failed, open_worktree
+
     try:
-        return await open_worktree(Place(root, room.space.cwd, directory, room.session), name)
+        return await open_worktree(_trees(room), name)
     except Failed as problem:
         raise AgentError(NO_TREE.format(source=agent.source or agent.name, why=problem)) from None
 

@@ -42,9 +42,10 @@ class Worktree(NamedTuple):
     async def leave(self, close: Callable[[], None]) -> str:
         """Ends what runs there; removes the tree where nothing was changed, else says what and where."""
         close()
-        return await asyncio.to_thread(self._left)
+        return await asyncio.to_thread(self.left)
 
-    def _left(self) -> str:
+    def left(self) -> str:
+        """The same where nothing runs there any more."""
         try:
             if git(self.top, "status", "--porcelain"):
                 git(self.top, "add", "--all")
@@ -80,11 +81,30 @@ async def open_worktree(place: Place, name: str) -> Worktree:
     return await asyncio.to_thread(_made, place, name)
 
 
-def _made(place: Place, name: str) -> Worktree:
+def after(place: Place, name: str) -> str:
+    """Leaves the tree of an agent whose process died. Where that is not possible it stays as it is; then "" is given."""
     try:
-        repository = os.path.realpath(git(str(place.project), "rev-parse", "--show-toplevel"))
+        repository = _repository(place)
+        branch = f"agents/{place.session}/{name}"
+        top = os.path.realpath(place.directory / name)
+        base = git(repository, "merge-base", "HEAD", branch)
+        if git(top, "rev-parse", "--abbrev-ref", "HEAD") != branch:
+            return ""
+    except Failed:
+        return ""
+    return Worktree(repository, top, top, top, branch, base, f"What {name} changed").left()
+
+
+def _repository(place: Place) -> str:
+    """Raises Failed."""
+    try:
+        return os.path.realpath(git(str(place.project), "rev-parse", "--show-toplevel"))
     except Failed:
         raise Failed(NO_REPOSITORY.format(root=place.project)) from None
+
+
+def _made(place: Place, name: str) -> Worktree:
+    repository = _repository(place)
     try:
         base = git(repository, "rev-parse", "--verify", "HEAD^{commit}")
     except Failed:

@@ -32,7 +32,7 @@ ENDED = {True: "has finished", False: "was cut short"}
 REPORT = (
     "Report of the agent {name}, which you started{how}. These are its words, not the operator's.\n\n{text}"
 )
-PLACE = "It worked in {place}; what it changed is still there."
+PLACE = "It worked in {place}; what it may have changed is still there."
 NO_SLOT = "{most} agents work already ({names}). Wait for one with check_agent, or stop one with stop_agent."
 ONLY_INLINE = "an agent that was started by another one cannot run in the background: leave `background` out."
 UNKNOWN = "There is no agent '{name}'. {hint}The agents are {names}."
@@ -173,7 +173,7 @@ def recover(core: Core) -> tuple[str, ...]:
     """
     for row in [row for row in core.state.subtasks.values() if row.lost and row.agent]:
         had = HAD if row.said else HAD_NOTHING
-        parts = (LOST.format(name=row.label, had=had), row.said, _where(row))
+        parts = (LOST.format(name=row.label, had=had), row.said, _where(core, row))
         core.record(
             ev.SubtaskCompleted(
                 row.name,
@@ -191,8 +191,11 @@ def recover(core: Core) -> tuple[str, ...]:
     return tuple(YET_UNTOLD.format(name=row.label, ended=ENDED[row.outcome == "completed"]) for row in rows)
 
 
-def _where(row: SubtaskRow) -> str:
-    return PLACE.format(place=row.place) if row.place else ""
+def _where(core: Core, row: SubtaskRow) -> str:
+    if not row.place:
+        return ""
+    told = core.parts.staff.after(row.label) if core.parts.staff else ""
+    return told or PLACE.format(place=row.place)
 
 
 # ── looking and stopping ──

@@ -30,9 +30,14 @@ class Station(NamedTuple):
     root: str = ""
 
 
+def _no_more(_name: str) -> str:
+    return ""
+
+
 class Staff(NamedTuple):
     """`most` agents work at once, `depth` deep: at 1 an agent starts none. `system` gives an agent's system prompt,
-    `station` its place by the name that this run of it has; it raises AgentError.
+    `station` its place by the name that this run of it has; it raises AgentError. `after` leaves the place of one that
+    ended with its process, and gives what is to be told of it, "" where nothing is known.
     """
 
     offered: tuple[AgentDefinition, ...]
@@ -40,6 +45,7 @@ class Staff(NamedTuple):
     station: Callable[[AgentDefinition, str], Awaitable[Station]]
     most: int = 4
     depth: int = 1
+    after: Callable[[str], str] = _no_more
 
     def find(self, name: str) -> AgentDefinition | None:
         return next((each for each in self.offered if each.name == name), None)
