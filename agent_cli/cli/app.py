@@ -105,6 +105,10 @@ def answer(argv: list[str]) -> int:
         return report(UsageError(_explained(problem)), argv)
     except AgentError as problem:
         return report(problem, argv)
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        return 0  # the reader of the pipe has what it wanted
     return code if isinstance(code, int) else 0
 
 
@@ -115,7 +119,7 @@ def _explained(problem: typer.TyperException) -> str:
     if switch.replace("--", "--no-", 1) in BY_NAME:
         message = f"{switch} is true or false, as in {switch}=false."
     else:
-        message = problem.message if near else problem.format_message()
+        message = (problem.message if near else problem.format_message()).replace("Value error, ", "")
     hint = f" Did you mean {near[0]}?" if near else ""
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "agent-cli"

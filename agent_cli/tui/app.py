@@ -30,6 +30,7 @@ from agent_cli.tui.composer import Composer
 from agent_cli.tui.conversation import Conversation
 from agent_cli.tui.early import Patient
 from agent_cli.tui.editing import Edit, in_editor
+from agent_cli.tui.footer import HINT
 from agent_cli.tui.herald import Herald, kept_title
 from agent_cli.tui.ink import DARK, LIGHT, ink_of
 from agent_cli.tui.keys import bound
@@ -238,7 +239,9 @@ class AgentApp(Patient[Leave], inherit_bindings=False):
         running = self.conversation.desk.running
         self.conversation.desk.interrupt()
         self.conversation.footer.hint(
-            f"{'interrupting; ' if running else ''}{self._key('interrupt')} again quits", of_turn=running
+            f"{'interrupting; ' if running else ''}{self._key('interrupt')} again quits",
+            of_turn=running,
+            within=HINT if running else TWICE,  # then it does not quit any more
         )
 
     def action_retreat(self) -> None:

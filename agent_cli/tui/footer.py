@@ -69,13 +69,13 @@ class Footer(Vertical):
     def ticks(self) -> bool:
         return self._ticker is not None
 
-    def hint(self, text: str, *, of_turn: bool = False) -> None:
-        """Shows a text in the status bar for a few seconds; at most until the turn ends where it is about that."""
+    def hint(self, text: str, *, of_turn: bool = False, within: float = HINT) -> None:
+        """Shows a text in the status bar for that many seconds; at most until the turn ends where it is about that."""
         self.activity.hint = text
         self._hint_of_turn = of_turn
         if self._hint is not None:
             self._hint.stop()
-        self._hint = self.set_timer(HINT, lambda: self.hint("")) if text else None
+        self._hint = self.set_timer(within, lambda: self.hint("")) if text else None
         self.draw()
 
     def end_hint(self, *, of_turn: bool = False) -> None:

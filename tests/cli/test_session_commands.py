@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -297,3 +297,20 @@ def test_a_resumed_run_says_what_it_brought_along(ask, first):
         in ask("-p", "on", "--provider", "echo", "-r", "first")[2]
     )
     assert "resumed" not in ask("-p", "on", "--provider", "echo", "-r", "first", "-q")[2]
+
+
+def test_a_reader_that_goes_away_is_no_failure(ask, first, monkeypatch):
+    gone, end = os.pipe()
+    os.close(gone)
+    with os.fdopen(end, "w", buffering=1) as nobody:
+        monkeypatch.setattr("sys.stdout", nobody)
+        code, _, err = ask("sessions", "show", first)
+        with suppress(BrokenPipeError):
+            nobody.close()
+    assert (code, err) == (0, "")
+
+
+def test_a_choice_that_is_none_is_said_in_our_words(ask, first):
+    code, _, err = ask("sessions", "export", first, "--format", "xml")
+    assert code == 2
+    assert "Invalid value for '--format': 'xml' is not one of" in err

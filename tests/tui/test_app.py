@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 import pytest
@@ -372,6 +373,16 @@ async def test_ctrl_c_interrupts_always_and_twice_leaves():
         await pilot.press("ctrl+c")
         await until(pilot, lambda: app.return_value == Leave("01SESSION", 0))
         assert session.closed
+
+
+async def test_that_ctrl_c_leaves_is_said_for_as_long_as_it_does(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("agent_cli.tui.app.TWICE", 0.1)
+    async with screen() as (app, pilot):
+        await pilot.press("ctrl+c")
+        began = time.monotonic()
+        await sees(pilot, "Ctrl+C again quits")
+        await until(pilot, lambda: "again quits" not in shown(app))
+        assert time.monotonic() - began < 3
 
 
 async def test_a_slow_second_ctrl_c_does_not_leave(monkeypatch: pytest.MonkeyPatch):

@@ -82,8 +82,8 @@ def standing(row: SubtaskRow) -> str:
     facts = (
         state,
         row.model,
-        f"{row.steps} steps",
-        f"{row.calls} calls",
+        f"{row.steps} step{'s' * (row.steps != 1)}",
+        f"{row.calls} call{'s' * (row.calls != 1)}",
         spent if row.steps else "",
         row.doing,
     )
