@@ -25,12 +25,12 @@ class Told:
         self.story = Story(self.column)
         self._seq = 0
 
-    def tell(self, *events: ev.Recorded, branch: str = "") -> str:
+    def tell(self, *events: ev.Recorded, branch: str = "", width: int = 100) -> str:
         for event in events:
             self._seq += 1
             self.story.apply(ev.Entry("S", self._seq, 1000.0 + self._seq, 1, 1, event, branch))
         self.story.flush()
-        return "\n".join(text for item in self.column.items if (text := rendered(item, 100)))
+        return "\n".join(text for item in self.column.items if (text := rendered(item, width)))
 
 
 def begun(told: Told, call_id: str = "c1") -> str:
@@ -109,6 +109,18 @@ def sent(told: Told) -> str:
         ev.ToolReturned("c9", "spawn_agent", ev.Output((Text("writer-2 works in the background."),))),
         ev.TurnCompleted("completed", "stop"),
     )
+
+
+def test_what_an_agent_does_leaves_the_name_of_its_call_to_be_read():
+    told = Told()
+    sent(told)
+    text = told.tell(
+        ev.StepStarted("large-1"),
+        ev.ToolCallStarted("c2", "write_file", "src/a/path/that/is/long.py", "mode"),
+        branch=WRITER,
+        width=60,
+    )
+    assert "✓ spawn_agent  in the background · large-1" in text
 
 
 def test_the_card_of_its_call_goes_on_telling_how_far_it_is_when_the_turn_is_over():

@@ -25,6 +25,8 @@ Progress: TypeAlias = Literal[
 ]
 
 TODO = "todo"
+NAMED = 16
+"""Cells of a name that what is told behind it leaves to it."""
 HEAD, TAIL = 2, 3
 LIVE = 4
 """Lines of output that a running call shows."""
@@ -192,9 +194,9 @@ class Call(Item):
         return True
 
     def _title(self, width: int, ink: Ink) -> Line:
-        meta = " · ".join(self._meta())
-        style = self._style(ink)
-        name = cut(clean_line(self.name) or "call", max(min(width - len(meta) - 8, 40), 4))
+        name, style = clean_line(self.name) or "call", self._style(ink)
+        meta = cut(" · ".join(self._meta()), max(width - min(cell_len(name), NAMED) - 8, NAMED))
+        name = cut(name, max(min(width - len(meta) - 8, 40), 4))
         lead = [Segment(INDENT), Segment(_MARKS[self.progress] + " ", style), Segment(name, ink.strong)]
         room = width - len(INDENT) - 2 - cell_len(name) - 4 - (len(meta) + 2 if meta else 0)
         subject = cut(clean_line(self.subject), room) if room > 3 else ""
