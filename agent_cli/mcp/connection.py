@@ -31,6 +31,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 600.0
 SETTLED = 10.0
 """Seconds after which a server that lives counts as one that works."""
 A_MOMENT = 0.3
+CALM = 1.0
+"""Seconds from one new listing to the next, whatever a server says of its lists."""
 LOGIN = (
     "it wants a login ({status}): `agent-cli mcp login {name}`, or put its key into `headers` of its entry"
 )
@@ -174,6 +176,7 @@ class Connection:
     async def _watch(self, client: Client) -> None:
         """Lists it again when it says that something changed."""
         since = asyncio.get_running_loop().time()
+        calm = since
         while True:
             waits = [asyncio.create_task(event.wait()) for event in (self._over, self._stale, self._again)]
             try:
@@ -185,10 +188,13 @@ class Connection:
                 raise Ended(self._why)
             if self._again.is_set():
                 raise Ended("it is started anew")
-            if self._stale.is_set():
+            if self._stale.is_set() and asyncio.get_running_loop().time() < calm:
+                await asyncio.sleep(A_MOMENT)
+            elif self._stale.is_set():
                 self._stale.clear()
                 async with asyncio.timeout(self.server.start_timeout):
                     self.listing = await listed(client, self.server)
+                calm = asyncio.get_running_loop().time() + CALM
                 self._changed()
             elif asyncio.get_running_loop().time() - since >= SETTLED:
                 self._starts.succeeded()

@@ -194,6 +194,9 @@ def main() -> None:
             )
             continue
         server.answer(message)
+        if way == "restless" and message.get("method") == "tools/list":
+            server.note("listed")
+            say(method="notifications/tools/list_changed")
         if way == "moving" and message.get("method") == "tools/call" and not server.changed:
             server.changed = True
             say(method="notifications/tools/list_changed")

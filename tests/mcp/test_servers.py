@@ -176,6 +176,18 @@ async def test_a_changed_list_counts(serve: Serve) -> None:
     assert list(before) == [name for name in served.hub.tools(None) if name != "mcp__raw__late"]
 
 
+async def test_lists_that_never_rest_are_read_once_in_a_while(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "CALM", 1_000.0)
+    served = await serve(raw("restless", tmp_path / "said"))
+    read = (tmp_path / "said").read_text
+    await served.until(lambda: read("utf-8").count("listed") == 2)
+    for _ in range(20):
+        assert await served.text("mcp__raw__echo", text="x") == "x"
+    assert read("utf-8").count("listed") == 2
+
+
 async def test_what_services_would_refuse_is_left_out_or_mended(serve: Serve) -> None:
     served = await serve(raw("schemas"))
     tools = served.hub.tools(None)
