@@ -9,6 +9,7 @@ import typer
 
 from agent_cli.cli import completion
 from agent_cli.cli.command import as_json, loaded, options_of, table
+from agent_cli.kernel.errors import ConfigError
 
 if TYPE_CHECKING:
     from agent_cli.config.sources import Loaded
@@ -100,6 +101,20 @@ def set_key(
         with trust.kept_by(project, options.environ):
             file = assign(project, key, value)
     typer.echo(f"{key} is set in {file}")
+    if not user and _is_left_out(ctx, key):
+        typer.echo(
+            "note: it does not count before this project is trusted. Look at what it brings, then start once with --trust.",
+            err=True,
+        )
+
+
+def _is_left_out(ctx: typer.Context, key: str) -> bool:
+    """Where something else is wrong, other commands say that."""
+    try:
+        names = loaded(ctx).left_out
+    except ConfigError:
+        return False
+    return any(key == name or key.startswith(f"{name}.") for name in names)
 
 
 def _shown(value: Any, by_mode: tuple[Any, Any] | None) -> str:

@@ -192,3 +192,14 @@ def test_a_group_without_its_command_shows_its_help(ask, command):
     code, out, err = ask(command)
     assert (code, out) == (2, "")
     assert err.startswith(f"Usage: agent-cli {command} ") or "Missing command" in err
+
+
+def test_setting_what_waits_for_trust_says_so(ask, tmp_path):
+    (tmp_path / ".agents").mkdir()
+    (tmp_path / ".agents" / "config.json").write_text('{"budgets": {"max_steps": 3}}', "utf-8")
+    code, _, err = ask("config", "set", "permissions.allow", '["bash:ls"]')
+    assert code == 0
+    assert "does not count before this project is trusted" in err
+    assert ask("config", "set", "permissions.deny", '["bash:rm*"]')[2] == "", "a deny rule counts at once"
+    assert ask("--trust", "config", "validate")[0] == 0
+    assert ask("config", "set", "permissions.allow", '["bash:ls", "bash:pwd"]')[2] == ""
