@@ -23,7 +23,7 @@ from agent_cli.tui.editing import Edit
 from agent_cli.tui.entry import Entry
 from agent_cli.tui.grace import Grace
 from agent_cli.tui.ink import Ink
-from agent_cli.tui.keys import Keys, pressed
+from agent_cli.tui.keys import Keys, leaves, pressed
 from agent_cli.tui.lines import Lines
 from agent_cli.tui.wrap import Line, cut
 
@@ -232,7 +232,8 @@ class Approvals(Vertical, can_focus=True):
         if self.has_class("-why") or not self._pending:
             return
         action = self._numbered(event) or self._keys.action("approval", pressed(event))
-        if self.screen.focused is not self:  # it came before the focus moved on
+        late = self.screen.focused is not self  # it came before the focus moved on
+        if late or (leaves(self._keys, event) and not action):
             self._stray(event)
         elif self._held is not None:
             self._settle(event)

@@ -213,6 +213,11 @@ def pressed(event: Key) -> str:
     return (canonical(character) if character else "") or event.key
 
 
+def leaves(keys: Keys, event: Key) -> bool:
+    """Whether that key leaves where nothing is typed, wherever the focus is: the composer knows."""
+    return "quit" in keys.actions("composer", pressed(event))
+
+
 def canonical(key: str) -> str:
     """Textual's name of a key, "" where it is none."""
     if len(key) == 1:

@@ -14,7 +14,7 @@ from agent_cli.tui.blocks.answer import Answer
 from agent_cli.tui.blocks.item import Group
 from agent_cli.tui.blocks.notice import Ending, Notice
 from agent_cli.tui.blocks.operator import Operator
-from agent_cli.tui.keys import Keys, bound, pressed
+from agent_cli.tui.keys import Keys, bound, leaves, pressed
 from agent_cli.tui.transcript import Transcript
 
 
@@ -161,10 +161,10 @@ class Reader(Transcript):
 
     async def _on_key(self, event: Key) -> None:
         """Keys that were typed on before the focus had gone elsewhere follow it."""
-        focused = self.screen.focused
+        focused, known = self.screen.focused, self._keys.action("transcript", pressed(event))
         if focused is not None and focused is not self:
             focused.post_message(Key(event.key, event.character))
-        elif event.is_printable and not self._keys.action("transcript", pressed(event)):
+        elif not known and (event.is_printable or leaves(self._keys, event)):
             self._stray(event)
         else:
             return

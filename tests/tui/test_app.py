@@ -385,6 +385,22 @@ async def test_that_ctrl_c_leaves_is_said_for_as_long_as_it_does(monkeypatch: py
         assert time.monotonic() - began < 3
 
 
+@pytest.mark.parametrize("waits", [True, False])
+async def test_the_key_that_leaves_does_so_wherever_the_focus_is(waits: bool):
+    session = FakeSession()
+    async with screen(session) as (app, pilot):
+        turn(session)
+        if waits:
+            asks(session)
+            await sees(pilot, "asks for permission")
+        else:
+            await pilot.press("tab")
+        composer = app.conversation.composer
+        await until(pilot, lambda: app.screen.focused is not composer)
+        await pilot.press("ctrl+d")
+        await until(pilot, lambda: app.return_value == Leave("01SESSION", 0))
+
+
 async def test_a_slow_second_ctrl_c_does_not_leave(monkeypatch: pytest.MonkeyPatch):
     now = [10.0]
     monkeypatch.setattr("agent_cli.tui.app.monotonic", lambda: now[0])
