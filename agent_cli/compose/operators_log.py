@@ -18,11 +18,11 @@ log = logging.getLogger("agent_cli.operator")
 
 
 def follow(session: Session) -> asyncio.Task[None]:
-    """Every line from now on, as a one-shot run has it on stderr, until the session is closed.
+    """Every line since it was opened, as a one-shot run has it on stderr, until it is closed.
 
     What a quiet run says, too (stops, errors), are warnings; the rest is information.
     """
-    return asyncio.create_task(_write(session.id, session.events(session.state.seq)))
+    return asyncio.create_task(_write(session.id, session.events(session.since)))
 
 
 async def _write(session: str, events: AsyncIterator[Event]) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from agent_cli.compose.custom_tools import own_of
 from agent_cli.compose.skills import skills_of
 from agent_cli.compose.toolset import check, own_names, reach_of, withheld, world_tools
-from agent_cli.config import places
+from agent_cli.config import places, recipes
 from agent_cli.config.files import text_of
 from agent_cli.config.instructions import read_instructions
+from agent_cli.config.plans import PLANS
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded, load
 from agent_cli.kernel.errors import AgentError
@@ -23,6 +24,8 @@ from agent_cli.tools.results import Results
 from agent_cli.tools.workspace import Workspace
 
 QUOTED = re.compile(r"(\b[Tt]ools? )?`([a-z][a-z0-9_]*)(\(?)[^`]*`( tools?\b)?")
+OTHERS = (recipes.DIRECTORY, PLANS)
+"""Below `.agents`, and not of this recipe: other recipes, and what agents wrote."""
 FULL = ModelCard("", "", images=True, documents=True)
 
 
@@ -38,7 +41,7 @@ def problems(recipe: Path, environ: Mapping[str, str]) -> list[str]:
     settings = loaded.settings
     wrong = [] if (recipe / "README.md").is_file() else ["it has no README.md"]
     texts = {instruction.source: instruction.text for instruction in found}
-    texts |= {str(file): text_of(file) for file in sorted(recipe.rglob("*.md")) if str(file) not in texts}
+    texts |= {str(file): text_of(file) for file in _texts(recipe) if str(file) not in texts}
     bare = load(recipe / ".nobody", clean, {})
     try:
         tools, every = _tools(recipe, loaded), _tools(recipe, bare)
@@ -51,6 +54,15 @@ def problems(recipe: Path, environ: Mapping[str, str]) -> list[str]:
     wrong += _dead_rules(settings, tools)
     wrong += _unknown_models(settings)
     return wrong
+
+
+def _texts(recipe: Path) -> Iterator[Path]:
+    """What of the directory is the recipe: all else may be a whole project, with what others installed in it."""
+    own = recipe / places.AGENTS
+    yield from recipe.glob("README.md")
+    for file in sorted(own.rglob("*.md")):
+        if file.relative_to(own).parts[0] not in OTHERS:
+            yield file
 
 
 def _tools(recipe: Path, loaded: Loaded) -> frozenset[str]:

@@ -42,6 +42,11 @@ class Door(Protocol):
     def id(self) -> str: ...
     @property
     def state(self) -> State: ...
+    @property
+    def since(self) -> int:
+        """The last fact from before this run; 0 where the session began with it."""
+        ...
+
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]: ...
     def send(self, command: Command) -> None: ...
     async def close(self, reason: str = "") -> None: ...
@@ -189,7 +194,7 @@ class Run:
         """Until the session is closed, which it is as soon as the turn has its terminal event."""
         if self._stopping.is_set():
             return
-        events = self._session.events(self._session.state.seq)
+        events = self._session.events(self._session.since)
         self._begin()
         patience = Patience(self._out.voice.note)
         async for event in events:

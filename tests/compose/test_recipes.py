@@ -57,6 +57,19 @@ def test_each_shipped_recipe_is_right(name: str) -> None:
     assert problems(recipes.SHIPPED / name, os.environ) == []
 
 
+def test_a_project_with_its_own_directory_is_checked_as_a_recipe_by_what_belongs_to_it(
+    tmp_path: Path,
+) -> None:
+    project = made(tmp_path / "project", {})
+    wrong = "Call the tool `no_such_tool`."
+    elsewhere = (".venv/lib/x", "docs", ".agents/recipes/other", ".agents/plans")
+    for place in (*elsewhere, ".agents/commands"):
+        (project / place).mkdir(parents=True)
+        (project / place / "page.md").write_text(wrong)
+    (line,) = problems(project, os.environ)
+    assert "commands/page.md" in line and "no_such_tool" in line
+
+
 REVIEW = json.dumps({"verdict": "approve", "summary": "It renames a variable.", "findings": []})
 ANSWERS = {"ci-review": REVIEW}
 """What a model has to say there; elsewhere anything is an answer."""

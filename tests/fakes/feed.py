@@ -73,6 +73,10 @@ class Feed:
     def id(self) -> str:
         return "S1"
 
+    @property
+    def since(self) -> int:
+        return self.state.seq
+
     def events(self, since: int = 0) -> AsyncIterator[ev.Event]:
         return self._hub.listen(since)
 

@@ -9,6 +9,7 @@ import pytest
 from agent_cli.headless.narration import Level, Narrator
 from agent_cli.headless.run import run_once
 from agent_cli.kernel import events as ev
+from agent_cli.kernel.commands import SetMode
 from agent_cli.kernel.messages import Text
 from agent_cli.kernel.usage import Usage
 from tests.fakes.log import ListLog
@@ -71,3 +72,14 @@ async def test_what_it_does_is_told_where_much_is_told():
     assert waits is not None
     assert waits[0] is Level.NORMAL
     assert "agentic_grep-1: the request failed" in waits[1]
+
+
+async def test_what_was_noted_while_the_session_was_opened_is_told():
+    log = ListLog()
+    await play("text", log)
+    again = opened(Playing(says("ok")), Playing(), log=log, notices=("look here",))
+    again.send(SetMode("plan"))
+    with Paper() as paper:
+        await run_once(again, (Text("go on"),), paper.printer)
+        assert "look here" in paper.err
+        assert "agentic_grep" not in paper.err
