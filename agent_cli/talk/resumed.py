@@ -22,7 +22,8 @@ def restored(state: State, halted: str) -> str:
         facts.append("a plan in force")
     if state.todo:
         facts.append(f"to do: {counted(state.todo)}")
-    return f"resumed at turn {state.turn}: {', '.join(facts)}"
+    where = f"at turn {state.turn}" if state.turn else "before its first turn"
+    return f"resumed {where}: {', '.join(facts)}"
 
 
 def unsettled(session: Door) -> list[str]:

@@ -25,6 +25,7 @@ from agent_cli.talk.answers import Answer
 from agent_cli.talk.commands import book
 from agent_cli.talk.desk import Desk
 from agent_cli.talk.door import Sources, Welcome
+from agent_cli.talk.resumed import restored
 from agent_cli.tui.blocks.told import block_of
 from agent_cli.tui.guide import KeyGuide
 from agent_cli.tui.keys import Keys
@@ -191,7 +192,7 @@ def test_a_name_counts_more_than_another_name_of_a_command():
 
 def test_what_does_not_go_over_http_is_not_offered_and_says_why(session: FakeSession):
     board = Board(session, elsewhere="http://127.0.0.1:7777")
-    for line in ("/mcp", "/diff", "/continue", "/new", "/skills", "/btw why?"):
+    for line in ("/mcp", "/diff", "/doctor", "/continue", "/new", "/skills", "/btw why?"):
         assert "does not go over HTTP: the session runs at http://127.0.0.1:7777." in board.run(line, 200)
     assert "AGENTS.md does not go over HTTP" in board.run("# keep it short", 200)
     assert "Skills and commands of your own" in board.run("/reles", 200)
@@ -371,3 +372,10 @@ def test_where_nothing_halts_there_is_nothing_to_reset():
     board, _ = halted(STOPPED, watchdog="observe")
     assert "armed" in board.run("/guardrail")
     assert board.stage.lists == []
+
+
+def test_a_session_in_which_nothing_was_said_yet_is_not_resumed_at_a_turn():
+    assert restored(FakeSession().state, "").startswith("resumed before its first turn: scripted-1")
+    session = FakeSession()
+    whole_turn(session)
+    assert restored(session.state, "").startswith("resumed at turn 1: ")

@@ -123,7 +123,7 @@ COMMANDS: tuple[Command, ...] = (
 
 AWAY = frozenset(
     command.name for command in (*project.COMMANDS, *sessions.COMMANDS, *servers.COMMANDS, *skills.COMMANDS)
-) - {"review", "init"} | {"btw"}
+) - {"review", "init"} | {"btw", "doctor"}
 """What needs the files or the sessions of the machine on which the session runs."""
 
 NAMES = frozenset(name for command in COMMANDS for name in (command.name, *command.aliases))
