@@ -203,9 +203,9 @@ class Story:
             case ev.ApprovalRequested(call_id, tool, subject):
                 card = self._card(call_id, tool)
                 card.to("waiting", subject)
-            case ev.ApprovalDecided(call_id, tool, allowed):
+            case ev.ApprovalDecided(call_id, tool, allowed, by):
                 card = self._card(call_id, tool)
-                card.to("queued" if allowed else "denied")
+                card.to("queued" if allowed else "not run" if by == "interrupt" else "denied")
             case ev.ToolCallStarted(call_id, tool, subject):
                 card = self._card(call_id, tool)
                 card.to("running", subject)

@@ -203,6 +203,8 @@ def test_rewinding_by_the_list():
         "the first message, with a second line\nwhich is this\n! big.bin: too large\nsrc/parser.py +3 -2\n"
     )
     assert "  +    log.debug" in seen
+    assert "@@" not in seen
+    assert "tree = build" not in seen, "what did not change has no room"
     messages.chosen(row.key)
     what = made.stage.lists[-1]
     assert [row.key for row in what.rows()] == ["both", "conversation", "files"]

@@ -163,6 +163,19 @@ def test_a_call_without_a_result_at_the_end_did_not_run():
     assert "- bash  not run" in told.tell(ev.TurnError("canceled", "interrupted", 130, "interrupted"))
 
 
+def test_a_call_whose_turn_was_stopped_while_it_waited_was_denied_by_nobody():
+    told = Told()
+    asked = ev.ApprovalRequested("c1", "bash", "make", "it runs a command", "mode")
+    told.tell(ev.ToolCallProposed(ToolCall("c1", "bash", {"command": "make"})), asked)
+    stopped = ev.Output((Text("not run: the turn was stopped before this call"),), ok=False)
+    text = told.tell(
+        ev.ApprovalDecided("c1", "bash", allowed=False, by="interrupt"),
+        ev.ToolReturned("c1", "bash", stopped, executed=False),
+    )
+    assert "- bash  make  not run" in text
+    assert "denied" not in text
+
+
 def test_a_call_that_had_started_and_has_no_result_at_the_end_has_an_unknown_outcome():
     told = Told()
     told.tell(

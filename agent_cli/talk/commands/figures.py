@@ -41,6 +41,6 @@ def _pricing(host: Host, _rest: str) -> Answer:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("stats", "tokens and cost of each model", _stats, ("usage",)),
+    Command("stats", "tokens and cost of each model", _stats, ("usage", "cost")),
     Command("pricing", "what the model costs", _pricing),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 from agent_cli.kernel import events as ev
@@ -79,10 +80,11 @@ def _messages(host: Host, session: Door, spoken: list[Spoken]) -> Picking:
 
 
 def _diffs(changed: Changed) -> list[str]:
-    """What the files hold now that they did not hold before the message."""
+    """What the files hold now that they did not hold before the message: the changed lines alone, since there are few rows."""
     lines = [f"! {told}" for told in changed.unknown]
     for file in changed.files:
-        body = (line for line in file.diff.splitlines() if not line.startswith(("+++", "---")))
+        parts = itertools.dropwhile(lambda line: not line.startswith("@@"), file.diff.splitlines())
+        body = (line for line in parts if line.startswith(("+", "-")))
         lines += [f"{file.path} +{file.added} -{file.removed}", *(f"  {line}" for line in body)]
     return lines
 
