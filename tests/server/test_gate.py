@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -202,6 +203,23 @@ def test_tokens_are_kept_as_hashes_in_a_file_of_ones_own(tmp_path):
     file.write_text("{")
     with pytest.raises(ConfigError, match="cannot be read"):
         Tokens(file).find(secret)
+
+
+def test_tokens_that_are_made_and_taken_away_at_one_time_all_count(tmp_path):
+    file = tmp_path / "tokens"
+    Tokens(file).add("old", "read", (), 0.0)
+    with ThreadPoolExecutor(8) as many:
+        taken = many.submit(lambda: Tokens(file).remove("old"))
+        made = list(many.map(lambda n: Tokens(file).add(f"t{n}", "write", (), 0.0), range(40)))
+        taken.result()
+    assert {token.name for token in Tokens(file).all()} == {f"t{n}" for n in range(40)}
+    assert all(Tokens(file).find(secret) for secret in made)
+
+
+def test_a_file_of_tokens_that_is_no_file_is_told(tmp_path):
+    os.mkfifo(tmp_path / "tokens")
+    with pytest.raises(ConfigError, match="no regular file"):
+        Tokens(tmp_path / "tokens").all()
 
 
 def test_a_bucket_fills_evenly_and_forgets_who_came_long_ago():
