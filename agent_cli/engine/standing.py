@@ -96,7 +96,10 @@ def lines(standing: Standing) -> list[tuple[str, str]]:
         counts += [f"{standing.cut_turns} by {standing.cut_by}"] * bool(standing.cut_turns)
         rows.append(("in a row", f"turns stopped: {', '.join(counts)}"))
     rows += [
-        (trip.guardrail, f"{trip.severity}, ends the {trip.scope}: {trip.reason}")
+        (
+            trip.guardrail,
+            f"{trip.severity}, {'halts' if trip.scope == 'session' else 'ends'} the {trip.scope}: {trip.reason}",
+        )
         for trip in standing.trips[-20:]
     ]
     return rows
