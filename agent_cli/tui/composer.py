@@ -365,7 +365,10 @@ class Composer(TextArea, inherit_bindings=False):
             self._complete((chosen.replace(f"@{quoted(path)}", chip) if chip else chosen) + " ")
 
     def _complete(self, text: str) -> None:
-        self.load_text(text)
+        """Undo takes the completion back, and nothing with it."""
+        self.history.checkpoint()
+        self.replace(text, self.document.start, self.document.end)
+        self.history.checkpoint()
         self.move_cursor(self.document.end)
 
     def _recall(self, text: str | None) -> None:

@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from agent_cli.talk.commands.command import Command
 from agent_cli.talk.untrusted import clean_line
+from agent_cli.tui.wrap import wrap
 
 MOST = 50
 """Names of models that are offered at once."""
+AROUND = 3
+"""Cells of the padding and the scrollbar."""
+NARROW = 20
+"""Cells: a note that has fewer beside its label goes on below it."""
 
 
 class Choice(NamedTuple):
@@ -35,15 +41,17 @@ class CommandMenu(OptionList, can_focus=False):
 
     DEFAULT_CSS = """
     CommandMenu {
-        layer: above; dock: bottom; height: auto; max-height: 10; margin: 0 1; padding: 0 1;
+        layer: above; dock: bottom; height: auto; max-height: 10;
         border: none; background: $panel; display: none; scrollbar-size-vertical: 1;
     }
+    CommandMenu.-textual-compact { padding: 0 1; }  /* a margin would push it over the edge: docked, it is as wide as all */
     CommandMenu > .option-list--option-highlighted { background: $primary 25%; color: $foreground; text-style: none; }
     """
 
     def __init__(self) -> None:
         super().__init__(compact=True)
         self._offered: list[Choice] = []
+        self._room = 0
 
     @property
     def is_open(self) -> bool:
@@ -51,14 +59,15 @@ class CommandMenu(OptionList, can_focus=False):
 
     def offer(self, found: list[Choice], below: int) -> None:
         """`below` are the rows under it."""
-        if found != self._offered:
-            self._offered = found
+        room = self.screen.size.width - AROUND
+        if found != self._offered or room != self._room:
+            self._offered, self._room = found, room
             wide = max((cell_len(choice.label) for choice in found), default=0)
             self.clear_options()
-            self.add_options([Option(_row(choice, wide)) for choice in found])
+            self.add_options([Option(_row(choice, wide, room)) for choice in found])
             self.highlighted = 0 if found else None
         self.display = bool(found)
-        self.styles.margin = (0, 1, below, 1)
+        self.styles.margin = (0, 0, below, 0)
 
     def move(self, step: int) -> None:
         if self._offered:
@@ -121,6 +130,12 @@ def _rank(name: str, wanted: str) -> tuple[int, ...]:
     return (4, places[-1] - places[0], len(name))
 
 
-def _row(choice: Choice, wide: int) -> Content:
-    gap = " " * (wide - cell_len(choice.label) + 2) if choice.note else ""
-    return Content.assemble((choice.label + gap, "bold"), (choice.note, "$text-muted"))
+def _row(choice: Choice, wide: int, room: int) -> Content:
+    """The note beside the label, its further lines below its first one."""
+    start = wide + 2
+    gap = " " * (start - cell_len(choice.label)) if choice.note else ""
+    lines = [choice.note]
+    if room - start >= NARROW:
+        wrapped = wrap([Segment(choice.note)], room - start)
+        lines = ["".join(part.text for part in line).rstrip() for line in wrapped]
+    return Content.assemble((choice.label + gap, "bold"), (f"\n{' ' * start}".join(lines), "$text-muted"))

@@ -341,3 +341,29 @@ async def test_ctrl_d_deletes_and_leaves_only_when_nothing_is_typed():
         assert composer.text == "b"
         await pilot.press("ctrl+d", "ctrl+d")
         await until(pilot, lambda: session.closed)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+async def test_the_menu_loses_no_letter_and_keeps_what_a_command_does_in_its_column(width: int):
+    async with screen(size=(width, 24)) as (app, pilot):
+        strike(app, "/mc")
+        await sees(pilot, "/mcp [NAME | reconnect NAME]")
+        rows = [line.rstrip() for line in shown(app).splitlines()]
+        first = next(at for at, row in enumerate(rows) if "/mcp" in row)
+        told = " ".join(" ".join(rows[first : first + 5]).split())
+        assert "servers of tools: how they are, one of them, start one anew" in told
+        if width == 80:
+            assert rows[first + 1].index("start one anew") == rows[first].index("servers")
+
+
+async def test_undo_takes_a_completion_back_and_nothing_else():
+    async with screen(FakeSession(), sources=Sources(files=lambda: ("calc.py",))) as (app, pilot):
+        composer = app.conversation.composer
+        strike(app, "see @ca")
+        await sees(pilot, "calc.py")
+        await pilot.press("tab")
+        await until(pilot, lambda: composer.text == "see @calc.py ")
+        await pilot.press("ctrl+underscore")
+        await until(pilot, lambda: composer.text == "see @ca")
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: composer.text == "see @calc.py ")
