@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from agent_cli.compose.models import key_names
 from agent_cli.config import trust
+from agent_cli.config.files import stands
 from agent_cli.config.settings import Settings
 from agent_cli.config.sources import Loaded
 from agent_cli.guardrails.checks.armed import Actions, Armed
@@ -45,7 +46,7 @@ def _rules(loaded: Loaded) -> tuple[tuple[Rule, ...], tuple[Bypass, ...]]:
     rules: list[Rule] = []
     bypasses: list[Bypass] = []
     for directory in dict.fromkeys((loaded.user, loaded.project, loaded.recipe)):
-        if directory is None or not (directory / trust.RULES).is_file():
+        if directory is None or not stands(directory / trust.RULES):
             continue
         from agent_cli.config.guardrail_rules import read  # most have no such file
 

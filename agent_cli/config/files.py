@@ -34,6 +34,17 @@ def in_directory(directory: Path) -> Path | None:
     return found[0] if found else None
 
 
+def stands(file: Path) -> bool:
+    """Whether something is there, were it a link to nothing. What cannot be looked at is, so that reading it tells why."""
+    try:
+        file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def read(file: Path) -> dict[str, Any]:
     """The content of a config file: TOML by its suffix, else JSON. Raises ConfigError."""
     return parse(file, text_of(file))

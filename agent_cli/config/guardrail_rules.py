@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from agent_cli.config.files import text_of
+from agent_cli.config.files import stands, text_of
 from agent_cli.config.trust import RULES as FILE
 from agent_cli.guardrails.checks.rules import Bypass, Rule, Ruled, fresh
 from agent_cli.kernel.errors import ConfigError
@@ -31,7 +31,7 @@ class _Tables(msgspec.Struct, forbid_unknown_fields=True):
 def read(directory: Path) -> tuple[tuple[Rule, ...], tuple[Bypass, ...]]:
     """Raises ConfigError that names the file and the table."""
     path = directory / FILE
-    if not path.is_file():
+    if not stands(path):
         return (), ()
     try:
         tables = msgspec.convert(tomllib.loads(text_of(path)), _Tables)

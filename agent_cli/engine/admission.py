@@ -10,6 +10,7 @@ from contextlib import suppress
 from agent_cli.engine import endings, stopping
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Ending, Stopped
+from agent_cli.guardrails.checks.stops import POOL_WAY_ON, UNASKED, Down
 from agent_cli.guardrails.gate import NAME, Gate, Refused, Slice
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.errors import StoreError
@@ -33,7 +34,7 @@ async def admitted(core: Core, work: Callable[[], Awaitable[Ending | None]]) -> 
     except Stopped as stopped:
         return stopped.ending
     except StoreError as problem:
-        return _not_admitted(core, gate, f"the pool cannot be asked ({problem})")
+        return _unavailable(core, problem)
     if refused is not None:
         return _not_admitted(core, gate, refused)
     renewing = asyncio.create_task(_renew(core, gate))
@@ -96,6 +97,15 @@ async def _renew(core: Core, gate: Gate) -> None:
         await core.parts.clock.sleep(gate.terms.lease / 3)
         with suppress(StoreError):
             gate.renew(core.parts.clock.now())
+
+
+def _unavailable(core: Core, problem: StoreError) -> Ending:
+    """Later is no better: somebody has to mend it."""
+    why = Down(NAME, "action", str(problem), UNASKED).reason
+    core.record(
+        ev.GuardrailTrip(NAME, "unavailable", "halt", "turn", why, halted_turn=True, then=POOL_WAY_ON)
+    )
+    return endings.unavailable(f"{why}. {POOL_WAY_ON}")
 
 
 def _not_admitted(core: Core, gate: Gate, reason: str) -> Ending:

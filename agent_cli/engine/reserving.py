@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from agent_cli.engine.core import Core
 from agent_cli.engine.endings import Cut
 from agent_cli.guardrails import budgets
+from agent_cli.guardrails.checks.stops import UNASKED, Down
+from agent_cli.guardrails.gate import NAME
 from agent_cli.guardrails.reserve import Account, worst_case
 from agent_cli.kernel import wire
 from agent_cli.kernel.errors import StoreError
@@ -58,7 +60,8 @@ def _covered(core: Core, card: ModelCard, tokens: int, max_output: int | None) -
     try:
         why = gate.cover(worst, core.parts.clock.now())
     except StoreError as problem:
-        why = f"it cannot be asked ({problem})"
+        core.root.cut(Down(NAME, "action", str(problem), UNASKED))
+        raise Cut from None
     if why:
         core.root.cut(budgets.pool_breach(gate.terms.pool, why))
         raise Cut

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,28 @@ def test_a_check_that_no_package_has_is_told(tmp_path: Path):
     (agents / "config.json").write_text('{"guardrails": {"checks": ["nobody-has-this"]}}')
     with pytest.raises(ConfigError, match="no installed package has such a check"):
         armed(prepare(RunOptions(cwd=options.cwd, environ=options.environ, attended=False, trust=True)))
+
+
+def link(to: str) -> Callable[[Path], None]:
+    return lambda path: path.symlink_to(to)
+
+
+@pytest.mark.parametrize(
+    "stand",
+    [Path.mkdir, link("nowhere"), link("guardrails.toml"), os.mkfifo, link("/dev/zero")],
+    ids=["directory", "link to nothing", "loop", "pipe", "device"],
+)
+@pytest.mark.parametrize("user", [False, True])
+def test_rules_that_cannot_be_read_are_not_taken_for_none(
+    tmp_path: Path, stand: Callable[[Path], None], *, user: bool
+):
+    options = project(tmp_path, "")
+    directory = tmp_path / "state" if user else options.cwd / ".agents"
+    directory.mkdir(exist_ok=True)
+    (directory / "guardrails.toml").unlink(missing_ok=True)
+    stand(directory / "guardrails.toml")
+    with pytest.raises(ConfigError, match=r"guardrails\.toml cannot be read"):
+        armed(prepare(options))
 
 
 def test_no_file_is_no_rule(tmp_path: Path):

@@ -30,16 +30,20 @@ HALTED = (
 )
 
 
+UNASKED = "no model was asked"
+
+
 class Down(NamedTuple):
-    """A check that gates could not be asked."""
+    """A check that gates could not be asked. `withheld` says what did not happen, where it is not what the surface says."""
 
     check: str
     surface: Surface
     problem: str
+    withheld: str = ""
 
     @property
     def reason(self) -> str:
-        return f"the check {self.check} is unavailable ({self.problem}): {WITHHELD[self.surface]}"
+        return f"the check {self.check} is unavailable ({self.problem}): {self.withheld or WITHHELD[self.surface]}"
 
 
 class Held(NamedTuple):
