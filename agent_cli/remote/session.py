@@ -6,6 +6,7 @@ A command is sent, and what came of it is fetched, before `send` returns: front 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -44,6 +45,8 @@ FOR_GOOD = (401, 403, 404)
 """Statuses after which asking again is of no use."""
 
 MARK = "mark_task_done"
+PLAIN = re.compile(r"[\w.-]+", re.ASCII)
+"""Names of calls that a path can hold as they are; models choose them."""
 
 Queue = asyncio.Queue[Event | StoreError | None]
 
@@ -282,7 +285,7 @@ def request_of(command: do.Command) -> tuple[str, dict[str, Any] | None]:
             if not all(isinstance(block, Text) for block in content):
                 raise AgentError("Pictures and files do not go over HTTP: say it in words.")
             return "/inject", {"message": text_of(content), "when": "after" if when == "after" else "steer"}
-        case do.Answer(call_id, allowed, scope, message, edit):
+        case do.Answer(call_id, allowed, scope, message, edit) if PLAIN.fullmatch(call_id):
             decision = "approve" if allowed else "deny"
             return f"/approvals/{call_id}", {
                 "decision": decision,

@@ -36,6 +36,17 @@ class Declined(AgentError):
         self.kind = kind
 
 
+class Told(dict[str, Any]):
+    """What the server answered. A field that is missing shows that it is none of ours. Raises Declined."""
+
+    def __init__(self, url: str, fields: dict[str, Any]) -> None:
+        super().__init__(fields)
+        self._url = url
+
+    def __missing__(self, key: str) -> Any:
+        raise _foreign(self._url)
+
+
 class Placed(NamedTuple):
     """An event with its turn and step."""
 
@@ -51,17 +62,26 @@ class Wire:
         self._headers = {"authorization": f"Bearer {token}"} if token else {}
         self._client: httpx2.Client | None = None
 
-    def get(self, path: str, **query: object) -> Any:
-        return self._ask("GET", path, query=query)
+    def get(self, path: str, **query: object) -> Told:
+        return self._told(self._ask("GET", path, query=query))
 
-    def post(self, path: str, body: object = None) -> Any:
-        return self._ask("POST", path, body)
+    def post(self, path: str, body: object = None) -> Told:
+        return self._told(self._ask("POST", path, body))
+
+    def _told(self, answer: httpx2.Response) -> Told:
+        try:
+            found = answer.json()
+        except (ValueError, RecursionError):
+            raise _foreign(self.url) from None
+        if not is_object(found):
+            raise _foreign(self.url)
+        return Told(self.url, found)
 
     def facts(self, session: str, since: int) -> list[Entry]:
         """What the log has behind that entry."""
-        text = self._ask("GET", f"/sessions/{session}/events", query={"since": since, "follow": 0})
-        found = (event_of(record) for line in str(text).split("\n") if (record := data_of(line)) is not None)
-        return [event for event in found if isinstance(event, Entry)]
+        answer = self._ask("GET", f"/sessions/{session}/events", query={"since": since, "follow": 0})
+        found = (placed_in(line, self.url) for line in answer.text.split("\n"))
+        return [placed.event for placed in found if placed is not None and isinstance(placed.event, Entry)]
 
     async def stream(
         self, session: str, since: int, opened: Callable[[], None]
@@ -79,7 +99,7 @@ class Wire:
                 httpx2.AsyncClient(headers=self._headers, timeout=limit) as client,
                 client.stream(*asked, params={"since": since}) as answer,
             ):
-                async for placed in _events(answer, opened):
+                async for placed in _events(answer, opened, self.url):
                     yield placed
         except (httpx2.HTTPError, OSError) as problem:
             raise _unreachable(self.url, problem) from None
@@ -90,7 +110,7 @@ class Wire:
 
     def _ask(
         self, method: str, path: str, body: object = None, query: dict[str, object] | None = None
-    ) -> Any:
+    ) -> httpx2.Response:
         import httpx2
 
         if self._client is None:
@@ -102,23 +122,35 @@ class Wire:
             raise _unreachable(self.url, problem) from None
         if answer.status_code >= 300:
             raise _declined(answer.status_code, answer.content)
-        is_json = answer.headers.get("content-type", "").startswith("application/json")
-        return answer.json() if is_json else answer.text
+        return answer
 
 
-async def _events(answer: httpx2.Response, opened: Callable[[], None]) -> AsyncGenerator[Placed, None]:
+async def _events(
+    answer: httpx2.Response, opened: Callable[[], None], url: str
+) -> AsyncGenerator[Placed, None]:
     if answer.status_code != 200:
         raise _declined(answer.status_code, await answer.aread())
     opened()
     async for line in answer.aiter_lines():
-        if (record := data_of(line)) is not None:
-            yield Placed(event_of(record), (record["turn"], record["step"]))
+        if (placed := placed_in(line, url)) is not None:
+            yield placed
 
 
-def data_of(line: str) -> dict[str, Any] | None:
-    """The data of a server-sent event; None for every other line."""
-    data = json.loads(line[6:]) if line.startswith("data: ") else None
-    return data if is_object(data) else None
+def placed_in(line: str, url: str) -> Placed | None:
+    """The event in a line; None for every other line, and for a preview that this version does not know.
+
+    Raises Declined for what no attach server sends.
+    """
+    if not line.startswith("data: "):
+        return None
+    try:
+        record: Any = json.loads(line[6:])
+        int(record.get("seq", 0))
+        return Placed(event_of(record), (int(record["turn"]), int(record["step"])))
+    except msgspec.ValidationError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise _foreign(url) from None
 
 
 def event_of(record: dict[str, Any]) -> Event:
@@ -145,6 +177,14 @@ def event_of(record: dict[str, Any]) -> Event:
 def _unreachable(url: str, problem: Exception) -> Unreachable:
     return Unreachable(
         f"The attach server at {url} cannot be asked: {problem or type(problem).__name__}. Look whether it runs there."
+    )
+
+
+def _foreign(url: str) -> Declined:
+    return Declined(
+        200,
+        "foreign",
+        f"What answers at {url} is no attach server of this version: it says something else. Look at the address.",
     )
 
 

@@ -18,10 +18,11 @@ from agent_cli.kernel.messages import Image, Text, text_of
 from agent_cli.kernel.records import fact_of, preview_of
 from agent_cli.kernel.usage import ModelCard
 from agent_cli.remote.session import RemoteSession, attach, request_of
-from agent_cli.remote.wire import Declined, Unreachable, Wire, event_of
+from agent_cli.remote.wire import Declined, Unreachable, Wire, event_of, placed_in
 from agent_cli.server import bodies
 from tests.fakes.serving import LISTEN, ROOT, ask, running
 from tests.fakes.session import FakeSession
+from tests.fakes.web_server import Page, serving
 from tests.tui.samples import whole_turn
 
 WRITES = {"calls": [{"name": "write_file", "arguments": {"path": "b.txt", "content": "new\n"}}]}
@@ -204,6 +205,28 @@ def test_every_record_is_read_back_as_the_event_that_it_was():
         "branch": "",
     }
     assert event_of(strange).event.unread == "of-the-future"
+
+
+@pytest.mark.parametrize("body", [b"<html>Welcome</html>", b"[1, 2]", b"{}", b"[" * 100_000, b"\xff"])
+async def test_what_is_no_attach_server_is_told_in_words(body):
+    places = ("", "/events", "/guardrails", "/tools")
+    async with serving({f"/sessions/s{place}": Page(body) for place in places}) as web:
+        with pytest.raises(Declined, match="is no attach server"):
+            await attach(Wire(web.url("")), "s", card)
+
+
+def test_lines_of_a_stream_that_are_no_events_are_told_and_unknown_previews_passed_over():
+    assert placed_in(": still here", "u") is None
+    assert placed_in('data: {"type": "of-the-future", "turn": 1, "step": 1}', "u") is None
+    for line in ("{no", "[1]", '{"seq": "x", "turn": 1, "step": 1}', "[" * 100_000):
+        with pytest.raises(Declined, match="is no attach server"):
+            placed_in(f"data: {line}", "u")
+
+
+def test_the_name_of_a_call_that_no_path_holds_goes_in_the_body():
+    place, body = request_of(do.Answer("a/b?c", allowed=True))
+    assert (place, body["call_id"], body["type"]) == ("/orders", "a/b?c", "answer")
+    assert request_of(do.Answer("call_1", allowed=True))[0] == "/approvals/call_1"
 
 
 def test_the_lines_of_a_conversation_go_there_and_come_back(project, script):
