@@ -36,7 +36,7 @@ class Teller:
     def line(self, text: str = "") -> None:
         """On a line of its own."""
         self.end_line()
-        self._write(f"{text}\n")
+        self._write(f"{clean(text)}\n")
 
     def end_line(self) -> None:
         if self._midline:

@@ -365,6 +365,15 @@ async def test_a_session_that_was_begun_elsewhere_goes_on_here_and_says_so():
     assert "\nthis session was begun in /a; it goes on in /b\n" in text
 
 
+async def test_a_directory_whose_name_steers_a_terminal_is_told_without_it():
+    session = FakeSession()
+    session.state.cwd = f"/{HOSTILE}"
+    session.play(ev.SessionStarted(f"/a{HOSTILE}", "0", "linux", "2026-01-01", "p", "m", "ask"))
+    text, _ = await talk(session, Typed())
+    assert "this session was begun in /ared text" in text
+    assert not set("\x1b\x07\x9b\x00\u202e") & set(text)
+
+
 async def test_the_output_of_a_shell_command_goes_with_a_message():
     session = Answering(said("ok"))
     text, _ = await talk(session, Typed("!echo from-the-shell", "what is that?"), sources=Sources())
