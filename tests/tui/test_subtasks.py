@@ -173,6 +173,25 @@ def test_agents_lists_who_there_is_and_who_works_and_stops_one():
     assert "writer-2 is not stopped: it has ended." in board.run("/agents stop writer-2")
 
 
+def test_agents_with_the_name_of_a_definition_shows_it_and_what_was_started_by_it():
+    session = FakeSession()
+    agents_of(session)
+    board = Board(session)
+    text = board.run("/agents reader", 120)
+    assert "the session's model · read_file · at most plan · /p/reader.md" in text
+    assert "none was started yet" in text
+    session.play(
+        ev.TurnStarted("large"),
+        ev.SubtaskStarted("reader", "large-1", "read it", "S:sub:reader-2", "c9", "reader", background=True),
+    )
+    text = board.run("/agents reader", 120)
+    assert "reader-2" in text
+    assert "in the background · large-1" in text
+    assert "none was started yet" not in text
+    assert "There is no agent 'reade' here: reader, reader-2." in board.run("/agents reade")
+    assert "There is no agent 'reader' here: reader-2." in board.run("/agents stop reader")
+
+
 def test_agents_with_a_name_shows_what_that_one_did():
     session = FakeSession()
     agents_of(session)

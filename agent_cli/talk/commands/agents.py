@@ -33,8 +33,13 @@ def _agents(host: Host, rest: str) -> Answer | None:
     word, _, name = rest.partition(" ")
     wanted = name.strip() if word == "stop" else rest.strip()
     row = next((row for row in _rows(session) if row.label == wanted), None)
+    kinds: tuple[AgentDefinition, ...] = () if word == "stop" else tuple(session.subtasks.agents)
+    kind = next((each for each in kinds if each.name == wanted), None)
+    if row is None and kind is not None:
+        return _kind(session, kind)
     if row is None:
-        known = ", ".join(row.label for row in _rows(session)) or "none was started yet"
+        labels = [*(each.name for each in kinds), *(each.label for each in _rows(session))]
+        known = ", ".join(labels) or "none was started yet"
         return Note(f"There is no agent '{wanted}' here: {known}.", "error")
     if word != "stop":
         host.stage.later(f"reads what {row.label} did", lambda: _done_by(session, row))
@@ -57,11 +62,26 @@ def _listed(session: Door) -> Answer:
     if not session.subtasks.agents and not started:
         return Note(NONE, "warning")
     rows = [(each.name, _described(each)) for each in session.subtasks.agents]
-    if started:
-        rows += [("", ""), ("Started", "")]
-        rows += [(row.label, standing(row)) for row in started[:LATEST]]
-        rows += [("", "/agents NAME shows what one did, /agents stop NAME ends it")]
-    return Table("Agents", rows)
+    return Table("Agents", [*rows, *_started(started)])
+
+
+def _started(started: list[SubtaskRow]) -> list[tuple[str, str]]:
+    if not started:
+        return []
+    rows = [(row.label, standing(row)) for row in started[:LATEST]]
+    return [
+        ("", ""),
+        ("Started", ""),
+        *rows,
+        ("", "/agents NAME shows what one did, /agents stop NAME ends it"),
+    ]
+
+
+def _kind(session: Door, agent: AgentDefinition) -> Answer:
+    """One definition, and what was started by it."""
+    started = [row for row in _rows(session) if row.agent == agent.name]
+    rows = [(agent.name, _described(agent)), *_started(started)]
+    return Table("Agent", rows if started else [*rows, ("", "none was started yet")])
 
 
 def _described(agent: AgentDefinition) -> str:
