@@ -122,7 +122,7 @@ def alone(loaded: Loaded, *, answered: bool = False) -> Loaded:
     origins = dict(loaded.origins)
     for name, value in said.items():
         section = "agent" if name.endswith("_usd") else "budgets"
-        if not loaded.said_now(f"{section}.{name}"):
+        if not _said_for_this_run(loaded, f"{section}.{name}", f"budgets.unattended.{name}"):
             sections[section][name] = value
             origins[f"{section}.{name}"] = loaded.origins.get(f"budgets.unattended.{name}", "config")
     mute = not answered and origins.get("tools.ask", "default") == "default"
@@ -133,6 +133,16 @@ def alone(loaded: Loaded, *, answered: bool = False) -> Loaded:
         agent=msgspec.structs.replace(settings.agent, **sections["agent"]),
     )
     return msgspec.structs.replace(loaded, settings=settings, origins=origins)
+
+
+def _said_for_this_run(loaded: Loaded, key: str, alone: str) -> bool:
+    """By an option or a variable, or in the file of `--config` where that leaves `alone` to others."""
+    if loaded.said_now(key):
+        return True
+    named = str(loaded.named or "")
+    return (
+        loaded.origins.get(key) == named and loaded.origins.get(alone) != named and not loaded.said_now(alone)
+    )
 
 
 def limits(settings: Settings, *, attended: bool) -> Limits:

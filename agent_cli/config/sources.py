@@ -55,7 +55,7 @@ class Loaded(Plain, frozen=True):
     `notices` are lines for the operator. `files` were read, the weakest first. `project` is the `.agents/`.
     `task` is the kind of work that was named. `left_out` are keys and files of a project that is not trusted: neither
     they nor any tool, hook or server that the project brings may be used. `place` is what trust is asked about: the
-    project, or where it would be.
+    project, or where it would be. `named` is the file of `--config`.
     """
 
     settings: Settings
@@ -69,6 +69,7 @@ class Loaded(Plain, frozen=True):
     task: task_classes.Task | None = None
     left_out: tuple[str, ...] = ()
     place: Path | None = None
+    named: Path | None = None
 
     def every_origin(self) -> dict[str, str]:
         """Of all settings, in the order of the schema, then of what the operator named; "default" where none was set."""
@@ -136,8 +137,7 @@ def load(
     layers += [*_environment(environ, cwd, wrong), *_flags(flags, cwd, wrong)]
     _judge(layers, project, wrong, notices, forgiven)
     task = task_classes.chosen(layer.tree for layer in layers)
-    if task is not None:
-        layers.insert(0, _of_task(task, cwd))
+    layers[:0] = [_of_task(task, cwd)] if task is not None else []
     tree, origins = _merged(layers, environ)
     return Loaded(
         settings=check.read(Settings, tree),
@@ -151,6 +151,7 @@ def load(
         task=task,
         left_out=waiting(closed).all if closed else (),
         place=asked,
+        named=cwd / config_file if config_file else None,
     )
 
 

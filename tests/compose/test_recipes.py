@@ -352,3 +352,20 @@ def test_a_tool_of_the_recipe_is_one_that_its_texts_may_name(tmp_path: Path) -> 
     assert problems(recipe, os.environ) == []
     tools.joinpath("broken.toml").write_text('name = "x"\n')
     assert any("broken.toml" in line for line in problems(recipe, os.environ))
+
+
+def test_a_config_file_of_the_run_counts_over_the_recipe_also_where_nobody_is_there(project: Path) -> None:
+    def steps(said: object, recipe: str | None = "guarded", **environ: str) -> int | None:
+        own = project / "own.json"
+        own.write_text(json.dumps(said))
+        run = replace(
+            options(project, recipe), config_file=Path("own.json"), environ={**os.environ, **environ}
+        )
+        return limits(prepare(run).settings, attended=False).max_steps
+
+    both = {"budgets": {"max_steps": 22, "unattended": {"max_steps": 33}}}
+    assert steps({"budgets": {"max_steps": 22}}) == 22
+    assert steps(both) == 33
+    assert steps(both, None) == 33
+    assert steps({"budgets": {"max_steps": 22}}, AGENT_CLI_BUDGETS__UNATTENDED__MAX_STEPS="44") == 44
+    assert steps({}) == 200
