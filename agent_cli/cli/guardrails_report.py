@@ -160,8 +160,13 @@ def _rest(found: Report) -> Iterator[str]:
     if waits.count:
         yield f"Approvals: {waits.count} answered, after {_three(waits.seconds)} s."
     now = time.time()
-    for session, what, since in waits.open:
-        yield f"  {session} still waits for an answer about {one_line(what, 100)}, {now - since:,.0f} s by now"
+    for asked in waits.open:
+        held = [f"{asked.calls} more call{'s' * (asked.calls != 1)}"] * bool(asked.calls)
+        held += [f"{asked.messages} message{'s' * (asked.messages != 1)}"] * bool(asked.messages)
+        yield (
+            f"  {asked.session} still waits for an answer about {one_line(asked.about, 100)}, {now - asked.since:,.0f} s by now"
+            f"{', and holds up ' if held else ''}{' and '.join(held)}"
+        )
     for pool in found.pools:
         rate = FEW if pool.per_10k is None else f"{pool.per_10k:,.1f} in 10,000"
         yield f"Pool {pool.pool}: {pool.rejected} of {pool.requests} requests refused ({rate}), {pool.queued} waited."

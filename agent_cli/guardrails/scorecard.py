@@ -78,12 +78,26 @@ class Part(Plain, frozen=True):
     share: float | None
 
 
+class Question(Plain, frozen=True):
+    """A question that nobody answered yet: about what, and since when (seconds since the epoch).
+
+    `calls` are those of its turn that cannot go on before, beside the ones that are asked about themselves, and
+    `messages` what the operator sent meanwhile.
+    """
+
+    session: str
+    about: str
+    since: float
+    calls: int
+    messages: int
+
+
 class Waits(Plain, frozen=True):
     """Approvals that were answered (seconds: p50, p95, most), and those that nobody answered yet."""
 
     count: int
     seconds: tuple[float, float, float]
-    open: tuple[tuple[str, str, float], ...]
+    open: tuple[Question, ...]
 
 
 class Checked(Plain, frozen=True):
@@ -314,7 +328,13 @@ def _checks(turns: Sequence[Turn]) -> tuple[Checked, ...]:
 def _waits(runs: Sequence[Run], turns: Sequence[Turn]) -> Waits:
     answered = [seconds for turn in turns for seconds in turn.approvals]
     still = [
-        (run.session, f"{asked.tool} {asked.subject}".strip(), time)
+        Question(
+            run.session,
+            f"{asked.tool} {asked.subject}".strip(),
+            time,
+            len(run.undone - run.waiting.keys()),
+            len(run.queued),
+        )
         for run in runs
         if run.turns and run.turns[-1].ending is None
         for asked, time in run.waiting.values()

@@ -40,7 +40,11 @@ class Turn:
 
 @dataclass(slots=True)
 class Run:
-    """One session. `resets` are the turns after which one came."""
+    """One session. `resets` are the turns after which one came.
+
+    `waiting` are the questions that nobody answered yet, `undone` the calls of the turn without a result, by id, and
+    `queued` the messages that wait, by seq.
+    """
 
     session: str
     cwd: str = ""
@@ -49,6 +53,8 @@ class Run:
     waiting: dict[str, tuple[ev.ApprovalRequested, float]] = field(
         default_factory=dict[str, tuple[ev.ApprovalRequested, float]]
     )
+    undone: set[str] = field(default_factory=set[str])
+    queued: set[int] = field(default_factory=set[int])
 
 
 def read(session: str, cwd: str, entries: Iterable[ev.Entry]) -> Run:
@@ -56,6 +62,7 @@ def read(session: str, cwd: str, entries: Iterable[ev.Entry]) -> Run:
     run = Run(session, cwd)
     for entry in entries:
         event = entry.event
+        _wait(run, entry)
         if isinstance(event, ev.TurnStarted) and not entry.branch:
             run.turns.append(
                 Turn(session, entry.turn, event.model, event.task_class, event.guards, entry.time)
@@ -65,6 +72,24 @@ def read(session: str, cwd: str, entries: Iterable[ev.Entry]) -> Run:
         elif run.turns:
             _feed(run, run.turns[-1], entry)
     return run
+
+
+def _wait(run: Run, entry: ev.Entry) -> None:
+    """What has no answer, no result, and has not reached the model."""
+    match entry.event:
+        case ev.TurnStarted() if not entry.branch:
+            run.waiting.clear()  # of a process that died
+            run.undone.clear()
+        case ev.ToolCallProposed(call):
+            run.undone.add(call.call_id)
+        case ev.ToolReturned(call_id):
+            run.undone.discard(call_id)
+        case ev.MessageQueued():
+            run.queued.add(entry.seq)
+        case ev.MessageWithdrawn(queued) | ev.OperatorMessage(queued=queued):
+            run.queued.discard(queued)
+        case _:
+            pass  # nothing of the rest holds anything up
 
 
 def _feed(run: Run, turn: Turn, entry: ev.Entry) -> None:

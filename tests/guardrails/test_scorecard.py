@@ -7,10 +7,11 @@ import pytest
 
 from agent_cli.guardrails.budgets import reserve_breach
 from agent_cli.guardrails.reserve import Account
-from agent_cli.guardrails.scorecard import LEAST, score
+from agent_cli.guardrails.scorecard import LEAST, Question, score
 from agent_cli.guardrails.turns import Run, read
 from agent_cli.kernel import events as ev
 from agent_cli.kernel.messages import Text, ToolCall
+from agent_cli.kernel.outputs import Output
 
 NOON = 1_000.0
 
@@ -157,7 +158,20 @@ def test_approvals_say_how_long_they_took_and_which_still_wait():
     waits = session("b", START, (5.0, asked))
     card = score([answered, waits])
     assert card.waits.seconds == (60.0, 60.0, 60.0)
-    assert card.waits.open == (("b", "bash rm x", NOON + 5.0),)
+    assert card.waits.open == (Question("b", "bash rm x", NOON + 5.0, 0, 0),)
+
+
+def test_an_approval_that_waits_says_what_it_holds_up():
+    asked = ev.ApprovalRequested("c1", "bash", "rm x", "why", "mode-ask")
+    died = (START, call(0), ev.ApprovalRequested("c0", "bash", "ls", "", ""))
+    done = ev.ToolReturned("c4", "read", Output(()))
+    queued = ev.MessageQueued((Text("and then"),))
+    calls = [call(number) for number in (1, 2, 3, 4)]
+    (waits,) = score([session("a", *died, START, *calls, done, asked, queued, queued)]).waits.open
+    assert (waits.about, waits.calls, waits.messages) == ("bash rm x", 2, 2)
+    taken = (ev.MessageWithdrawn(4), ev.OperatorMessage((Text("and then"),), queued=5))
+    (waits,) = score([session("a", START, call(1), asked, queued, queued, *taken)]).waits.open
+    assert (waits.calls, waits.messages) == (0, 0)
 
 
 def test_what_a_check_could_not_look_at_is_no_pass():
