@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any
 
 import httpx2
@@ -116,9 +117,13 @@ async def attached(
     hosts: tuple[str, ...] = (),
     origins: tuple[str, ...] = (),
     script: Path | None = None,
+    send_buffer: int = 0,
     **flags: Any,
 ) -> AsyncGenerator[Attached]:
-    """`flags` are config keys with __ for the dot. Stopped at the end, as by a signal."""
+    """`flags` are config keys with __ for the dot; `send_buffer` bytes the system may keep of what nobody reads.
+
+    Stopped at the end, as by a signal.
+    """
     said = {key.replace("__", "."): value for key, value in flags.items()}
     if script is not None:
         said = {"model.provider": "scripted", **said}
@@ -130,6 +135,8 @@ async def attached(
     hosting = Hosting(archive, terms or Terms(), counters.feed)
     kept = Tokens(tokens or Path(os.environ["AGENT_CLI_HOME"]) / "serve-tokens.json")
     with bound("127.0.0.1", 0) as socket:
+        if send_buffer:
+            socket.setsockopt(SOL_SOCKET, SO_SNDBUF, send_buffer)
         listening = Listening("127.0.0.1", socket.getsockname()[1], hosts=hosts, origins=origins)
         gate = Gate(listening, kept, hosting.terms.requests_per_minute)
         async with httpx2.AsyncClient(base_url=listening.url, timeout=20) as client:

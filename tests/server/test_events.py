@@ -82,8 +82,8 @@ async def test_a_number_that_is_none_and_a_session_that_is_not_there_are_refused
 
 async def test_who_reads_nothing_does_not_slow_the_turn_and_is_cut(project, script, monkeypatch):
     monkeypatch.setattr(app, "STALLED", 0.3)
-    big = {"text": "x" * 2_000_000}
-    async with attached(project, script=script(big, big, {"text": "Done."})) as server:
+    big = {"text": "x" * 200_000}
+    async with attached(project, script=script(big, big, {"text": "Done."}), send_buffer=16_384) as server:
         session = await server.begin()
         host, port = server.url.removeprefix("http://").split(":")
         lazy = socket.socket()
