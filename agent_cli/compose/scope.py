@@ -28,6 +28,7 @@ CONTROL_FILES = (
     ".agents/hooks",
     ".agents/agents",
     ".agents/commands",
+    ".claude/agents",
     ".git/hooks",
     ".git/config",
 )

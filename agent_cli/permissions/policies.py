@@ -273,7 +273,7 @@ _HARMLESS = re.compile(r"/dev/(null|zero|u?random|std(in|out|err)|tty|fd/\d+)")
 
 
 _CONTROL = re.compile(
-    r"/\.mcp\.json$|/\.agents/(config\.(json|toml)|mcp\.json|guardrails\.toml|(tools|hooks|commands|agents)(/.*)?)$|/\.git/(hooks(/.*)?|config)$",
+    r"/\.mcp\.json$|/\.claude/agents(/.*)?$|/\.agents/(config\.(json|toml)|mcp\.json|guardrails\.toml|(tools|hooks|commands|agents)(/.*)?)$|/\.git/(hooks(/.*)?|config)$",
     re.IGNORECASE | re.DOTALL,
 )
 """In any directory: a run that starts there later would take its rules from them."""

@@ -194,7 +194,14 @@ async def test_a_hook_allows_what_would_be_asked_also_where_nobody_is_there(stag
 
 
 @pytest.mark.parametrize(
-    "path", [".agents/hooks/x.sh", ".agents/commands/x.md", "scripts/check.sh", ".agents/config.toml"]
+    "path",
+    [
+        ".agents/hooks/x.sh",
+        ".claude/agents/x.md",
+        ".agents/commands/x.md",
+        "scripts/check.sh",
+        ".agents/config.toml",
+    ],
 )
 async def test_what_hooks_and_commands_run_is_the_operators_to_change(stage: Stage, path: str) -> None:
     """In every mode, also where a hook would allow it."""

@@ -513,6 +513,7 @@ def test_a_long_command_is_judged_at_once(word: str) -> None:
         "sub/.agents/config.json",
         "sub/.AGENTS/Config.toml",
         "a/b/.agents/hooks/x.py",
+        "a/b/.claude/agents/x.md",
         "vendor/lib/.git/hooks/post-checkout",
         "vendor/lib/.git/config",
         "vendor/lib/.git",
