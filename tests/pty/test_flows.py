@@ -23,17 +23,6 @@ pytestmark = [pytest.mark.pty, pytest.mark.skipif(os.name != "posix", reason="ne
 LETTERS = 1_000_000
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> dict[str, str]:
-    return {"AGENT_CLI_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
 def test_what_is_typed_during_a_turn_waits_in_sight_is_taken_back_and_goes_out(
     project: Path, home: dict[str, str]
 ):

@@ -28,11 +28,6 @@ def script(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> dict[str, str]:
-    return {"AGENT_CLI_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
-
-
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_a_conversation_with_an_approval_an_interrupt_and_an_end(tmp_path, script, home, term):
     env = {**home, "TERM": term}

@@ -26,17 +26,6 @@ ASK_TO_WRITE = [
 SLOW = [{"text": "word " * 400, "pace_ms": 50}, {"text": "second answer"}]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> dict[str, str]:
-    return {"AGENT_CLI_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
 def script(project: Path, replies: list[dict[str, object]]) -> str:
     path = project.parent / "script.jsonl"
     path.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
