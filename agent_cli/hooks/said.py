@@ -69,6 +69,10 @@ class Heard(Plain, frozen=True):
     failures: tuple[str, ...] = ()
 
 
+DECIDING = '"permission"'
+BESIDE = "what it printed may decide a permission and cannot be read: it has to be one JSON object, with nothing before it"
+
+
 def verdict(event: HookEvent, ran: Ran) -> Verdict:
     """What one run of a hook says."""
     if ran.code is None:
@@ -78,8 +82,10 @@ def verdict(event: HookEvent, ran: Ran) -> Verdict:
     if ran.code:
         told = (ran.err.strip() or ran.out.strip()).splitlines()
         return Verdict(failed=f"it ended with {ran.code}{f': {told[-1][:300]}' if told else ''}")
-    out = ran.out.strip()
+    out = ran.out.removeprefix("\ufeff").strip()
     if not out.startswith("{"):
+        if event in DECIDES and (ran.cut or DECIDING in out.replace("\0", "")):
+            return Verdict(failed=BESIDE)
         return Verdict(answer=Answer(context=_cut(out, ran.size) if event in TEXTUAL else ""))
     if ran.cut:
         return Verdict(failed=f"its answer is too long: {ran.size:,} bytes")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_cli.hooks.hook import Hook
+from agent_cli.hooks.hook import Hook, HookEvent
 from agent_cli.hooks.said import STRICT, Answer, Heard, Ran, Verdict, is_over, joined, told, verdict
 
 PRE = Hook("pre-tool", "check", name="a")
@@ -60,6 +60,21 @@ def test_plain_text_is_context_where_a_message_or_a_session_begins() -> None:
 )
 def test_an_answer_that_is_none_fails(out: str) -> None:
     assert verdict("pre-tool", Ran(0, out)).failed.startswith("its answer cannot be read")
+
+
+DENIED = '{"permission": "deny"}'
+
+
+@pytest.mark.parametrize("out", [f"checked 3 files\n{DENIED}", f"[{DENIED}]", "\ufffd" + "\0".join(DENIED)])
+@pytest.mark.parametrize("event", ["pre-tool", "permission-request"])
+def test_a_decision_that_stands_beside_something_else_is_not_overheard(event: HookEvent, out: str) -> None:
+    assert "one JSON object" in verdict(event, Ran(0, out)).failed
+    assert verdict("turn-end", Ran(0, out)) == Verdict()
+
+
+def test_a_decision_behind_a_byte_order_mark_counts_and_chatter_is_none() -> None:
+    assert verdict("pre-tool", Ran(0, "\ufeff" + DENIED)).answer.permission == "deny"
+    assert verdict("pre-tool", Ran(0, "all is well\n[ok]")) == Verdict()
 
 
 @given(st.lists(st.sampled_from(["allow", "ask", "deny", None])))
