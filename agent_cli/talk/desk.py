@@ -107,11 +107,15 @@ class Desk:
         """What waits: for the session, or for the turn."""
         return self.session.state.queued if self.session is not None else tuple(self.unsent)
 
-    def attach(self, session: Door) -> None:
-        """The session is open: what was typed before goes to it."""
+    def attach(self, session: Door, before: Desk | None = None) -> None:
+        """The session is open: what was typed for it goes to it, here or at the desk `before` that never had one."""
+        if before is not None and before.session is None:
+            self.unsent, self.early, self._mode = before.unsent, before.early, before.mode
+            before.unsent = []
         self.session, self.rewinding, self.broken = session, False, False
         if self._mode != self.welcome.mode:
-            self.order(SetMode(self._mode))
+            wanted, self._mode = self._mode, self.welcome.mode
+            self.order(SetMode(wanted))
         waiting, self.unsent = self.unsent, []
         for say in waiting:
             self.order(say)

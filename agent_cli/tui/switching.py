@@ -55,7 +55,7 @@ async def switch(app: Holder, wish: Wish) -> None:
         before.put(Banner("The session could not be opened.", f"{problem}\n\nNothing else has changed."))
         return
     after = Conversation(app.welcome, ink_of(app.current_theme), before.desk.sources, app.leave)
-    after.desk.attach(session)  # whoever leaves now closes this one
+    after.desk.attach(session, before.desk)  # whoever leaves now closes this one
     app.conversation = after
     with app.batch_update():
         await before.remove()

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.commands import Rewind, Say
+from agent_cli.kernel.commands import Rewind, Say, SetMode
 from agent_cli.kernel.errors import AgentError, ModelGone, SessionLocked
 from agent_cli.kernel.messages import Text
 from agent_cli.talk.commands.sessions import age
 from agent_cli.talk.door import Door, Form, Known, Sources, Welcome
 from agent_cli.talk.stage import Wish
+from agent_cli.tui.app import AgentApp
 from tests.fakes.screen import answer, screen, sees, shown, strike, turn, until
 from tests.fakes.session import FakeSession
 from tests.tui.test_commands import Board
@@ -102,7 +103,7 @@ async def test_a_session_that_was_begun_elsewhere_says_so_once():
     session.state.cwd = "/b"
     session.play(ev.SessionStarted("/a", "0", "linux", "2026-01-01", "p", "m", "ask"))
     async with screen(session) as (app, pilot):
-        await sees(pilot, "resumed at turn 0")
+        await sees(pilot, "resumed before its first turn")
         assert shown(app).count("this session was begun in /a; it goes on in /b") == 1
 
 
@@ -155,6 +156,26 @@ async def test_a_session_that_cannot_be_opened_leaves_this_one_open():
         await sees(pilot, "It is open elsewhere.")
         assert not first.closed
         assert app.session is first
+
+
+async def test_what_was_sent_while_no_session_could_be_opened_goes_to_the_one_that_is_opened_then():
+    shelf = Shelf()
+
+    async def locked() -> Door:
+        raise SessionLocked("It is open elsewhere.")
+
+    app = AgentApp(locked, welcome=Welcome(model="scripted-1"), sources=Sources(sessions=shelf))
+    async with app.run_test() as pilot:
+        await sees(pilot, "It is open elsewhere.")
+        strike(app, "an early message")
+        await pilot.press("enter")
+        await sees(pilot, "when the session is open")
+        await pilot.press("shift+tab")
+        strike(app, "/resume 01OLD")
+        await pilot.press("enter")
+        await sees(pilot, "said in 01OLD")
+        await until(pilot, lambda: len(shelf.opened[0].commands) == 2)
+    assert shelf.opened[0].commands == [SetMode("acceptEdits"), Say((Text("an early message"),))]
 
 
 async def test_where_its_model_is_gone_another_one_is_asked_for():
