@@ -52,7 +52,9 @@ class Narrator:
             return self._tell_below(entry)
         match entry.event:
             case ev.AssistantMessage(parts):
-                return _spoken(text_of(parts)) if calls_of(parts) else None
+                asked = calls_of(parts)  # those that no longer fit a ceiling are not even proposed
+                self._subjects |= {call.call_id: _arguments(call) for call in asked}
+                return _spoken(text_of(parts)) if asked else None
             case ev.ToolCallProposed(call):
                 self._subjects[call.call_id] = _arguments(call)
             case ev.ToolCallStarted(call_id, tool, subject):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from agent_cli.kernel import events as ev
-from agent_cli.kernel.messages import text_of
+from agent_cli.kernel.messages import ToolCall, calls_of, text_of
 from agent_cli.repl.lines import INDENT, lines_of, shown
 from agent_cli.talk.answers import Answer
 from agent_cli.talk.remarks import OUTCOMES, remark
@@ -113,6 +113,7 @@ class Teller:
             case ev.StepStarted():
                 self._shown, self._thinking = "", False
             case ev.AssistantMessage(parts=parts, partial=partial):
+                self._subjects |= {call.call_id: _given(call) for call in calls_of(parts)}
                 self._whole(text_of(parts))
                 if partial:
                     self.line("(the answer was cut off here)")
@@ -143,8 +144,7 @@ class Teller:
     def _call(self, event: _Call) -> None:
         match event:
             case ev.ToolCallProposed(call):  # one that is refused never starts
-                given = (call.arguments or {}).values()
-                self._subjects[call.call_id] = " ".join(map(str, given)) or call.raw
+                self._subjects[call.call_id] = _given(call)
             case ev.ToolCallStarted(call_id, tool, subject):
                 self._subjects[call_id] = subject
                 self.line(f"{clean_line(tool)} {clean_line(subject)}".rstrip())
@@ -162,3 +162,8 @@ class Teller:
             self.line(f"{INDENT}{INDENT}{line}")
         if len(lines) > MOST:
             self.line(f"{INDENT}{INDENT}({len(lines) - MOST} more lines)")
+
+
+def _given(call: ToolCall) -> str:
+    """What it would be called with; one that no longer fits a ceiling is not even proposed."""
+    return " ".join(map(str, (call.arguments or {}).values())) or call.raw

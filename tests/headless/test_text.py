@@ -66,6 +66,12 @@ async def test_a_call_that_never_ran_says_so():
     assert err == "  bash make test: failed (not run): Refused (mode): ask\n"
 
 
+async def test_a_call_that_no_longer_fits_a_ceiling_says_what_it_was():
+    missed = ev.ToolReturned("c2", "bash", ev.Output((Text("no room"),), ok=False), executed=False)
+    _, _, err = await play(*step("", BASH), missed, *step("No."), DONE)
+    assert err == "  bash make test: failed (not run): no room\n"
+
+
 async def test_a_failed_turn_has_no_answer_and_one_line_of_reason():
     code, out, err = await play(
         *step("half"), ev.TurnError("provider", "error", 75, "overloaded,\ntry later")

@@ -424,6 +424,12 @@ def test_a_call_that_never_ran_is_told_with_what_it_would_have_done():
     assert "bash rm -rf build: failed, not run" in read
 
 
+def test_a_call_that_no_longer_fits_a_ceiling_is_told_with_what_it_would_have_done():
+    asked = ev.AssistantMessage((ToolCall("c1", "read_file", {"path": "a.py"}),), "p", "m")
+    missed = ev.ToolReturned("c1", "read_file", output("token ceiling reached", ok=False), executed=False)
+    assert "read_file a.py: failed, not run" in read_of(asked, missed)
+
+
 def test_long_results_are_cut_and_nothing_steers_the_terminal():
     long = output("\n".join(map(str, range(100))))
     text = read_of(
