@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from agent_cli.context.bounds import BATCH_BYTES, Room
-from agent_cli.engine import rewinding
+from agent_cli.engine import rewinding, tree
 from agent_cli.engine.asking import asks
 from agent_cli.engine.cleaning import Previews
 from agent_cli.engine.core import Core
@@ -166,7 +166,8 @@ async def run(core: Core, ready: Ready, room: Room) -> None:
     except asyncio.CancelledError as cancelled:
         rewinding.cut_short(core, ready.proposal.touches)
         so_far = str(cancelled.args[0]) if cancelled.args else ""  # a tool that had something says it there
-        why = f"since the turn was stopped: {core.cut_off}" if core.cut_off else BY_OPERATOR
+        stop = tree.cut_off(core)
+        why = f"since the turn was stopped: {stop}" if stop else BY_OPERATOR
         why = f"since {working.why}" if working and working.why else why
         told = failure("\n".join(filter(None, (CANCELLED.format(why=why), so_far))))
         within = partial(_bounded, core, ready, room)

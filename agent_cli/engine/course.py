@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from agent_cli.engine import endings, stopping
+from agent_cli.engine import endings, stopping, tree
 from agent_cli.engine.core import Core
 from agent_cli.engine.deadline import Deadline
 from agent_cli.engine.endings import Ending, Stopped
@@ -70,7 +70,8 @@ class Course:
             others = self._task.uncancel() if self._task else 0
         self.cancelled = others > 0
         if self.cancelled:
-            return endings.interrupted()
+            above = self._core.above
+            return endings.interrupted(tree.cut_off(above) if above else "")
         if self._halted:
             return self._stopped()
         breach = budgets.duration_breach(limit)

@@ -91,8 +91,9 @@ def paced(reason: str) -> Ending:
     return TurnError("canceled", "guardrail-stop", EXIT_UNAVAILABLE, reason)
 
 
-def interrupted() -> Ending:
-    return TurnError("canceled", "interrupted", EXIT_INTERRUPTED, "interrupted by the operator")
+def interrupted(above: str = "") -> Ending:
+    """By the operator, or by what cut the turn in which it runs."""
+    return TurnError("canceled", "interrupted", EXIT_INTERRUPTED, above or "interrupted by the operator")
 
 
 def window_full(estimate: int, window: int, *, reduces: bool) -> Ending:

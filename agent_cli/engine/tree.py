@@ -42,6 +42,11 @@ def stopping(core: Core) -> Stop | None:
     return core.stop or (stopping(core.above) if core.above else None)
 
 
+def cut_off(core: Core) -> str:
+    """Why this turn was cut, or one above; "" where the operator stopped it."""
+    return core.cut_off or (cut_off(core.above) if core.above else "")
+
+
 def stopped_when(core: Core) -> tuple[float, float]:
     """When the condition of the stop became true, and the seconds until nothing more could begin."""
     one: Core | None = core

@@ -306,6 +306,11 @@ async def test_a_subtask_of_the_turn_is_stopped_with_it_and_nothing_of_it_goes_o
     assert [below for below, _ in ends] == [True, False], "each of them ends once"
     assert ends[-1] == (False, "guardrail-stop")
     assert len(provider.asked) == 2
+    below = [entry.event for entry in log.read() if entry.branch]
+    (told,) = [event for event in below if isinstance(event, ev.TurnError)]
+    assert told.message.startswith("kill switch all is on, by ann"), "nobody interrupted it"
+    (result,) = [event for event in below if isinstance(event, ev.ToolReturned)]
+    assert "since the turn was stopped: kill switch all is on" in ev.as_text(result.output)
     (end,) = found(log, ev.SubtaskCompleted)
     assert end.digest.startswith("[look was cut short: kill switch all is on, by ann: an incident."), (
         end.digest
