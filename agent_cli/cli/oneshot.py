@@ -58,9 +58,10 @@ def print_once(start: Start) -> int:
 def _handler(*, verbose: bool) -> logging.Handler:
     if not verbose:
         return logging.NullHandler()  # failures are told by the printer
-    from agent_cli.compose.discreet import Discreet
+    from agent_cli.compose.discreet import Discreet, untold
 
     handler = logging.StreamHandler()
+    handler.addFilter(untold)
     handler.setLevel(logging.WARNING)
     handler.setFormatter(Discreet())
     return handler

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from agent_cli.compose.archive import Archive
 from agent_cli.compose.attach_tokens import tokens_of
 from agent_cli.compose.budgets import limits
-from agent_cli.compose.discreet import Discreet
+from agent_cli.compose.discreet import Discreet, untold
 from agent_cli.compose.known import log_to_file
 from agent_cli.compose.options import RunOptions
 from agent_cli.compose.session import prepare
@@ -152,6 +152,7 @@ def _log(options: RunOptions) -> None:
         log_to_file(options)
     handler = logging.StreamHandler()
     handler.setFormatter(Discreet("%(message)s"))
+    handler.addFilter(untold)
     handler.addFilter(lambda record: record.name == OPERATOR or record.levelno >= logging.WARNING)
     ours = logging.getLogger("agent_cli")
     ours.addHandler(handler)

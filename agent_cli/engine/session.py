@@ -52,6 +52,7 @@ from agent_cli.kernel.wire import encodable
 STOPPED = "the turn that started it was stopped"
 
 log = logging.getLogger("agent_cli.engine")
+noted = logging.getLogger("agent_cli.engine.notes")
 
 
 class Session:
@@ -305,7 +306,7 @@ class Session:
         for note in self._notices:
             core.record(note)
             level = logging.INFO if note.level in ("detail", "info") else logging.WARNING
-            log.log(level, "%s: %s", self.id, note.text)
+            noted.log(level, "%s: %s", self.id, note.text)
         self._notices = []
         self._resumed = False
 

@@ -142,6 +142,14 @@ def test_what_waits_for_trust_is_told(ask, tmp_path, command):
     assert "left out: permissions.allow" in err
 
 
+def test_a_note_is_told_once_also_where_much_is_told(ask, tmp_path):
+    project = tmp_path / ".agents"
+    project.mkdir()
+    (project / "config.json").write_text('{"permissions": {"allow": ["bash:rm*"]}}')
+    _, _, err = ask("-p", "hi", "--provider", "echo", "--verbose")
+    assert err.count("left out: permissions.allow") == 1
+
+
 # ── sessions ──
 
 
