@@ -45,9 +45,15 @@ async def main() -> None:
         )
         async with app.run_test(size=(100, 44)) as pilot:
             await opened.idle()
-            await pilot.pause(0.3)
-            TARGET.write_text(app.export_screenshot(title="agent-cli"), "utf-8")
+            while not _ended(shown := app.export_screenshot(title="agent-cli")):
+                await pilot.pause(0.1)
+            TARGET.write_text(shown, "utf-8")
             await opened.close()
+
+
+def _ended(shown: str) -> bool:
+    """Whether the end of the turn is on the screen, in the status bar too."""
+    return "ready" in shown and "done" in shown
 
 
 if __name__ == "__main__":
