@@ -34,8 +34,16 @@ class InternalError(AgentError):
 
 def print_once(start: Start) -> int:
     """Returns the exit code; whatever happens, the format that was asked for says what did."""
+    ours, handler = logging.getLogger("agent_cli"), _handler(verbose=start.verbose)
+    ours.addHandler(handler)
+    try:
+        return _printed(start)
+    finally:
+        ours.removeHandler(handler)
+
+
+def _printed(start: Start) -> int:
     out = printer_of(start.output_format, _level(start))
-    logging.getLogger("agent_cli").addHandler(_handler(verbose=start.verbose))
     try:
         _log(start, out)
         options = run_options(start)

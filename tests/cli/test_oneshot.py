@@ -109,6 +109,11 @@ def test_a_request_that_is_refused_is_1_without_another_attempt(play):
     assert "attempt" not in err
 
 
+def test_what_one_run_shows_of_the_program_s_own_log_the_next_one_does_not(play):
+    assert "Traceback" in play([{"fault": "auth"}], "--verbose")[2]
+    assert "Traceback" not in play([{"fault": "auth"}])[2]
+
+
 def test_a_used_up_budget_lands_softly_unless_strict(play):
     argv = ("--max-steps", "1", "--output-format", "json")
     code, out, _ = play([LOOK, ANSWER], *argv)
