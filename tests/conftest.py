@@ -20,6 +20,12 @@ settings.load_profile("suite")
 FOREIGN = ("ANTHROPIC_", "OPENAI_", "GEMINI_", "GOOGLE_", "OPENROUTER_", "AGENT_CLI_")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """With `-n auto`: a good part of the tests' time is waiting for other processes, in which a core can do more."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + (cores + 1) // 2
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh user scope; returns its path."""
