@@ -66,7 +66,7 @@ async def test_a_long_list_takes_no_more_room_than_it_shows():
         app.conversation.stage.pick(Picking("Which?", lambda: rows, lambda _: None))
         await sees(pilot, "row 11")
         picker = app.screen.query_one(Picker)
-        assert picker.size.height == 2 + 12
+        await until(pilot, lambda: picker.size.height == 2 + 12)
         await pilot.resize_terminal(80, 16)
         await until(pilot, lambda: picker.size.height == 2 + 8)
         strike(app, "row 39")
