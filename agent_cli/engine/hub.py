@@ -81,22 +81,11 @@ class Hub:
             queue.put_nowait(self.failure)
         elif self._closed:
             queue.put_nowait(None)
-        return self._follow(past, queue)
+        return follow(past, queue, self._queues)
 
     def past(self, since: int, until: int) -> list[Entry]:
         """Facts with since < seq <= until, from the log. Raises StoreError."""
         return list(takewhile(lambda entry: entry.seq <= until, self._log.read(since)))
-
-    async def _follow(self, past: list[Entry], queue: Queue) -> AsyncIterator[Event]:
-        try:
-            for entry in past:
-                yield entry
-            while (event := await queue.get()) is not None:
-                if isinstance(event, StoreError):
-                    raise event
-                yield event
-        finally:
-            self._queues.discard(queue)
 
     def close(self) -> None:
         """Ends every listener after what it has not read yet."""
@@ -142,3 +131,16 @@ class Branch:
 
     def show(self, preview: Live) -> None:
         """Decided: what a subtask streams is not what the session says."""
+
+
+async def follow(past: list[Entry], queue: Queue, queues: set[Queue]) -> AsyncIterator[Event]:
+    """What was, then what comes into the queue, until it says that nothing more does. Raises StoreError."""
+    try:
+        for entry in past:
+            yield entry
+        while (event := await queue.get()) is not None:
+            if isinstance(event, StoreError):
+                raise event
+            yield event
+    finally:
+        queues.discard(queue)

@@ -174,13 +174,15 @@ class Connection:
                 await asyncio.gather(listening, return_exceptions=True)
 
     async def _watch(self, client: Client) -> None:
-        """Lists it again when it says that something changed."""
+        """Lists it again when it says that something changed. Once it has proved itself, nothing wakes by the clock."""
         since = asyncio.get_running_loop().time()
-        calm = since
+        calm, proving = since, True
         while True:
             waits = [asyncio.create_task(event.wait()) for event in (self._over, self._stale, self._again)]
             try:
-                await asyncio.wait(waits, timeout=SETTLED, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    waits, timeout=SETTLED if proving else None, return_when=asyncio.FIRST_COMPLETED
+                )
             finally:
                 for task in waits:
                     task.cancel()
@@ -197,6 +199,7 @@ class Connection:
                 calm = asyncio.get_running_loop().time() + CALM
                 self._changed()
             elif asyncio.get_running_loop().time() - since >= SETTLED:
+                proving = False
                 self._starts.succeeded()
 
     async def _listen(self, client: Client) -> None:

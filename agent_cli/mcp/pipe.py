@@ -42,6 +42,26 @@ class Ward(Protocol):
     def close(self) -> None: ...
 
 
+class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """Sets `gone` when the process has ended."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=CHUNK, loop=asyncio.get_running_loop())
+        self.gone = asyncio.Event()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.gone.set()
+
+
+class _Process(asyncio.subprocess.Process):
+    """`gone` is not `wait`, which also waits for pipes that children of it may hold."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, protocol: _Protocol) -> None:
+        super().__init__(transport, protocol, asyncio.get_running_loop())
+        self.gone = protocol.gone
+
+
 @asynccontextmanager
 async def connected(
     launch: Stdio, journal: Journal, ended: Callable[[str], None], ward: Ward | None
@@ -78,12 +98,13 @@ async def connected(
                 stream.close()
 
 
-async def _started(launch: Stdio, ward: Ward | None) -> asyncio.subprocess.Process:
+async def _started(launch: Stdio, ward: Ward | None) -> _Process:
     env = dict(launch.env)
     if ward is not None:
         ward.begin()
         env["AGENT_CLI_CALL"] = f"{ward.mark}.mcp"
-    process = await asyncio.create_subprocess_exec(
+    transport, protocol = await asyncio.get_running_loop().subprocess_exec(
+        _Protocol,
         _program(launch),
         *launch.args,
         stdin=asyncio.subprocess.PIPE,
@@ -92,8 +113,8 @@ async def _started(launch: Stdio, ward: Ward | None) -> asyncio.subprocess.Proce
         cwd=launch.cwd,
         env=env,
         start_new_session=True,
-        limit=CHUNK,
     )
+    process = _Process(transport, protocol)
     if ward is not None:
         ward.watch(process.pid)
     return process
@@ -104,7 +125,7 @@ def _program(launch: Stdio) -> str:
     import shutil
 
     if os.sep in launch.command:
-        return os.path.join(launch.cwd, os.path.expanduser(launch.command))  # noqa: PTH111, PTH118 - a word for exec
+        return os.path.join(launch.cwd, os.path.expanduser(launch.command))  # noqa: PTH111, PTH118 - a Path drops the ./ of it
     found = shutil.which(launch.command, path=launch.env.get("PATH", os.defpath))
     if found is None:
         raise FileNotFoundError(2, "there is no such program on PATH", launch.command)
@@ -166,13 +187,12 @@ async def _listen(process: asyncio.subprocess.Process, journal: Journal) -> None
             journal.feed(data)
 
 
-async def _watch(process: asyncio.subprocess.Process, ended: Callable[[str], None]) -> None:
-    ended(_how(await _exited(process)))
+async def _watch(process: _Process, ended: Callable[[str], None]) -> None:
+    await process.gone.wait()
+    ended(_how(process.returncode or 0))
 
 
-async def _told_end(
-    process: asyncio.subprocess.Process, reading: asyncio.Task[None], ended: Callable[[str], None]
-) -> None:
+async def _told_end(process: _Process, reading: asyncio.Task[None], ended: Callable[[str], None]) -> None:
     """Of one that ended by itself, also where nobody had looked yet."""
     if reading.done():
         await _within(A_MOMENT, process)
@@ -184,14 +204,7 @@ def _how(code: int) -> str:
     return f"it was killed by signal {-code}" if code < 0 else f"it ended with exit code {code}"
 
 
-async def _exited(process: asyncio.subprocess.Process) -> int:
-    """Not `wait`, which also waits for pipes that children of it may hold."""
-    while process.returncode is None:  # noqa: ASYNC110 - nobody sets an event
-        await asyncio.sleep(0.05)
-    return process.returncode
-
-
-async def _end(process: asyncio.subprocess.Process, ward: Ward | None, grace: float) -> None:
+async def _end(process: _Process, ward: Ward | None, grace: float) -> None:
     """First its input ends, which it has some time for; whoever is left of its group then is asked to end, and ended."""
     if process.stdin is not None:
         with suppress(OSError):
@@ -202,7 +215,7 @@ async def _end(process: asyncio.subprocess.Process, ward: Ward | None, grace: fl
     if _group_lives(process.pid):
         _signal(process.pid, signal.SIGTERM)
         deadline = asyncio.get_running_loop().time() + FORCE
-        while _group_lives(process.pid) and asyncio.get_running_loop().time() < deadline:  # noqa: ASYNC110 - as above
+        while _group_lives(process.pid) and asyncio.get_running_loop().time() < deadline:  # noqa: ASYNC110 - grandchildren: their end is told to nobody
             await asyncio.sleep(0.02)
         _signal(process.pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
     await _within(FORCE, process)
@@ -215,10 +228,10 @@ async def _end(process: asyncio.subprocess.Process, ward: Ward | None, grace: fl
         ward.forget(process.pid)
 
 
-async def _within(seconds: float, process: asyncio.subprocess.Process) -> None:
+async def _within(seconds: float, process: _Process) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await _exited(process)
+            await process.gone.wait()
 
 
 def _group_lives(group: int) -> bool:

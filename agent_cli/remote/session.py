@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import Any
 
 from agent_cli.context.breakdown import Share
+from agent_cli.engine.hub import Queue, follow
 from agent_cli.engine.standing import standing
 from agent_cli.engine.state import State
 from agent_cli.guardrails.kill_switch import NAME as KILL_SWITCH
@@ -47,8 +48,6 @@ FOR_GOOD = (401, 403, 404)
 MARK = "mark_task_done"
 PLAIN = re.compile(r"[\w.-]+", re.ASCII)
 """Names of calls that a path can hold as they are; models choose them."""
-
-Queue = asyncio.Queue[Event | StoreError | None]
 
 
 class Aside:
@@ -116,7 +115,7 @@ class RemoteSession:
             queue.put_nowait(None)
         if self._reading is None:
             self._reading = asyncio.create_task(self._read())
-        return self._follow(past, queue)
+        return follow(past, queue, self._queues)
 
     def send(self, command: do.Command) -> None:
         """Raises Declined with the server's words, Unreachable, AgentError for what does not go over HTTP."""
@@ -225,17 +224,6 @@ class RemoteSession:
     def _fail(self, problem: StoreError) -> None:
         for queue in self._queues:
             queue.put_nowait(problem)
-
-    async def _follow(self, past: list[Entry], queue: Queue) -> AsyncIterator[Event]:
-        try:
-            for entry in past:
-                yield entry
-            while (event := await queue.get()) is not None:
-                if isinstance(event, StoreError):
-                    raise event
-                yield event
-        finally:
-            self._queues.discard(queue)
 
 
 async def attach(wire: Wire, session: str, card_of: Callable[[str], ModelCard]) -> RemoteSession:

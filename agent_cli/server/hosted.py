@@ -99,7 +99,7 @@ class Hosted:
             async for event in events:
                 self._heard(event)
         except StoreError as problem:
-            log.error("%s: %s", self.door.id, problem)  # noqa: TRY400  it is told, and not ours
+            log.error("%s: %s", self.door.id, problem)  # noqa: TRY400  its words say what to do, and a traceback nothing more
         finally:
             self.over = True
 
